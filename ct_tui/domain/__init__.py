@@ -1,0 +1,1 @@
+"""Pure rules of the ontology: no file, no database, no terminal."""

@@ -1,0 +1,89 @@
+"""How labels and names are compared: the one place for every comparison key.
+
+The app is written in Rust; `str::trim` and `str::to_lowercase` decide what is the same label. Python's `strip`
+also strips U+001C to U+001F, and `casefold` merges spellings that the app keeps apart, so neither is used.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Unicode's White_Space property, which Rust's trim follows.
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+def trim(text: str) -> str:
+    """Strip what Rust's `trim` strips, and nothing else."""
+    return text.strip(WHITE_SPACE)
+
+
+def label_key(label: str) -> str:
+    """Comparison key of node and edge type names: trim, then Unicode lower case."""
+    return trim(label).lower()
+
+
+def merge_key(name: str) -> str:
+    """Comparison key of entity names: letters and digits lower-cased one by one, runs of the rest one space.
+
+    No normalisation takes place, so a decomposed accent is dropped; a name of punctuation only gives the empty key.
+    """
+    parts: list[str] = []
+    gap = False
+    for char in name:
+        if _is_alphanumeric(char):
+            if gap and parts:
+                parts.append(" ")
+            gap = False
+            parts.append(char.lower())
+        else:
+            gap = True
+    return "".join(parts)
+
+
+def is_blank(label: str | None) -> bool:
+    """Whether a label counts as not supplied."""
+    return label is None or not trim(label)
+
+
+def skeleton(label: str) -> str:
+    """A key under which look-alikes collide: NFKC, invisibles dropped, confusable letters folded to Latin."""
+    text = unicodedata.normalize("NFKC", label)
+    kept = (c for c in text if unicodedata.category(c) not in {"Cf", "Cc", "Mn"} or c in "\t\n\r")
+    return label_key("".join(kept).translate(_CONFUSABLES))
+
+
+def has_invisible(text: str) -> bool:
+    """Whether the text holds format or control characters that a reader cannot see."""
+    return any(unicodedata.category(c) in {"Cf", "Cc"} for c in text)
+
+
+def scripts_of(text: str) -> frozenset[str]:
+    """The scripts of the letters, by the first word of their Unicode names (LATIN, CYRILLIC, GREEK, …)."""
+    names = (unicodedata.name(c, "") for c in text if c.isalpha())
+    return frozenset(n.split(" ", 1)[0] for n in names if n)
+
+
+def _is_alphanumeric(char: str) -> bool:
+    """Rust's `char::is_alphanumeric`: the Alphabetic property or a number (Nd, Nl, No)."""
+    if char.isalpha():
+        return True
+    category = unicodedata.category(char)
+    # Other_Alphabetic: combining vowel signs of many scripts and circled letters are alphabetic in Unicode,
+    # though Python's isalpha does not say so. Combining accents (U+0300…) are not.
+    return category in {"Nd", "Nl", "No"} or (category == "Mc") or char in _OTHER_ALPHABETIC
+
+
+def _circled_letters() -> frozenset[str]:
+    return frozenset(chr(c) for c in range(0x24B6, 0x24EA)) | {"\u0345"}
+
+
+_OTHER_ALPHABETIC = _circled_letters()
+
+# Letters of other scripts that a reader takes for a Latin one (a small, well-known subset of UTS 39).
+_CONFUSABLES = str.maketrans(
+    "аеорсухіјѕԁԛԝһӏкмтвнгАВЕКМНОРСТХІЈЅοανιρυκτχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijsdqwhlkmtbhrABEKMHOPCTXIJSoavipuktxABEZHIKMNOPTYX",
+)
