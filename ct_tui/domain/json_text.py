@@ -119,9 +119,7 @@ def set_member(text: str, key: str, value: object) -> str:
     body = text[:close].rstrip(_WS)
     comma = "" if body.endswith("{") else ","
     gap = text[len(body) : close]
-    return (
-        body + comma + _indent_of(gap) + compact(key) + ":" + _colon_gap(text) + encoded + gap + text[close:]
-    )
+    return body + comma + _indent_of(gap) + compact(key) + ":" + _colon_gap(text) + encoded + gap + text[close:]
 
 
 def compact(value: object) -> str:

@@ -18,7 +18,7 @@ from ct_tui.domain.manifest import TIER_FACT, EdgeType, NodeType, Vocabulary
 from ct_tui.domain.names import label_key, trim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 VERSION = 1
 SEED_FAMILY = "seed-family"
@@ -426,9 +426,7 @@ class InForce:
     def keeps_label(self, label: str, today: dt.date) -> Ruling | None:
         """The keep ruling that leaves this type alone today."""
         key = label_key(label)
-        hits = (
-            r for r, k in self.keeps if k.type is not None and label_key(k.type) == key and k.in_force(today)
-        )
+        hits = (r for r, k in self.keeps if k.type is not None and label_key(k.type) == key and k.in_force(today))
         return next(hits, None)
 
     def kept_entities(self, today: dt.date) -> frozenset[str]:
@@ -467,9 +465,7 @@ def dead_aliases(table: RulingTable, vocabulary: Vocabulary) -> tuple[DeadAlias,
     for ruling, body in _of(table.valid(), Alias):
         key = label_key(body.from_type)
         if counts[key] > 1 and acting.aliases[key].ruling.seq != ruling.seq:
-            found.append(
-                DeadAlias(ruling, Dead.DUPLICATE, f"#{acting.aliases[key].ruling.seq} already rules {key}")
-            )
+            found.append(DeadAlias(ruling, Dead.DUPLICATE, f"#{acting.aliases[key].ruling.seq} already rules {key}"))
     return tuple(found)
 
 
@@ -484,9 +480,7 @@ def with_legalized(vocabulary: Vocabulary, acting: InForce) -> Vocabulary:
     return Vocabulary(tuple(nodes), vocabulary.edge_types, vocabulary.fallback)
 
 
-def _why_dead(
-    key: str, alias: AliasInForce, declared: Vocabulary, pairs: dict[str, str]
-) -> tuple[Dead, str] | None:
+def _why_dead(key: str, alias: AliasInForce, declared: Vocabulary, pairs: dict[str, str]) -> tuple[Dead, str] | None:
     name, target = alias.from_type, alias.to_type
     if _cycles(key, pairs):
         return Dead.CYCLE, f"{name} leads back to itself"
@@ -588,7 +582,7 @@ def _except(fields: Mapping[str, Any]) -> Except:
     return Except(_string(fields, "rule"), _strings(fields, "focus"), _date(fields))
 
 
-_READERS = {
+_READERS: dict[Kind, Callable[[Mapping[str, Any]], Body]] = {
     Kind.ALIAS: _alias,
     Kind.LEGALIZE: _legalize,
     Kind.RETYPE: _retype,
