@@ -1,0 +1,298 @@
+"""Opening a brain: never creating it, one connection a thread, one writer thread, every fault in a sentence.
+
+Text columns come back as `str`, or as `bytes` where they are not UTF-8, so that one bad row never hides the others.
+The journal mode is never changed and `immutable=1` never used: both would hurt the programs that share the file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import peewee
+
+from ct_tui.brain import sql
+from ct_tui.domain.errors import BrainBusy, BrainError, CtTuiError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ct_tui.brain.schema import Schema
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT = 5.0
+"""Seconds to wait for another program's write lock, as every host of the app does."""
+
+
+class Db:
+    """One thread's connection, for plain statements and for peewee queries."""
+
+    def __init__(self, database: _Database) -> None:
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The sqlite3 connection itself, for backup and interrupt."""
+        return self._connection
+
+    def rows(self, statement: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement."""
+        return self._connection.execute(statement, params).fetchall()
+
+    def stream(self, statement: str, params: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a statement one by one."""
+        return iter(self._connection.execute(statement, params))
+
+    def one(self, statement: str, params: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+        row: tuple[Any, ...] | None = self._connection.execute(statement, params).fetchone()
+        return row
+
+    def scalar(self, statement: str, params: Sequence[Any] = ()) -> Any:
+        """The first column of the first row, or None."""
+        row = self.one(statement, params)
+        return row[0] if row else None
+
+    def execute(self, statement: str, params: Sequence[Any] = ()) -> int:
+        """Run a statement and give the number of rows it changed."""
+        return self._connection.execute(statement, params).rowcount
+
+    def executemany(self, statement: str, params: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for every row of parameters."""
+        self._connection.executemany(statement, params)
+
+    def run(self, query: Any) -> list[Any]:
+        """The models that a peewee select yields."""
+        return list(query.bind(self._database))
+
+    def do(self, query: Any) -> Any:
+        """Execute a peewee write query."""
+        return query.bind(self._database).execute()
+
+    def create_tables(self, models: Sequence[type[peewee.Model]]) -> None:
+        """Create our own tables where they are missing."""
+        with self._database.bind_ctx(models, bind_refs=False, bind_backrefs=False):
+            for model in models:
+                model.create_table(safe=True)
+
+    def fill_ids(self, ids: Iterable[str]) -> None:
+        """Put ids into the temporary table that statements join, in place of an unbounded IN list."""
+        self.execute(sql.IDS_TABLE)
+        self.execute("DELETE FROM temp.ct_tui_ids")
+        self.executemany("INSERT OR IGNORE INTO temp.ct_tui_ids VALUES (?)", ((i,) for i in ids))
+
+
+class Brain:
+    """One brain.db, opened by as many threads as read it and by one that writes."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open and check the file; raises BrainError where it is not a brain."""
+        self.path = path
+        _refuse_what_is_no_file(path)
+        self.identity = _identity(path)
+        self._reader = _Database(_uri(path, "ro"), uri=True, timeout=BUSY_TIMEOUT)
+        self._writer: _WriterThread | None = None
+        self._lock = threading.Lock()
+        self.schema: Schema = self._read_schema()
+        self.read_only = read_only or not _writable(path)
+
+    def _read_schema(self) -> Schema:
+        from ct_tui.brain.schema import read_schema
+
+        with self.reading() as db:
+            return read_schema(db, self.path)
+
+    def refresh_schema(self) -> Schema:
+        """Read the schema again, since another program may have migrated the file."""
+        self.schema = self._read_schema()
+        return self.schema
+
+    @contextmanager
+    def reading(self) -> Iterator[Db]:
+        """A read-only connection of this thread; nested use shares it."""
+        with translated(self.path):
+            if not self._reader.is_closed():
+                yield Db(self._reader)
+                return
+            self._reader.connect()
+            try:
+                yield Db(self._reader)
+            finally:
+                self._reader.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Db]:
+        """A read transaction: every statement inside sees the same state of the brain."""
+        with self.reading() as db:
+            if db.connection.in_transaction:
+                yield db
+                return
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.connection.rollback()
+
+    @property
+    def write_refusal(self) -> str:
+        """Why nothing may be written, or an empty text."""
+        if self.read_only:
+            return f"{self.path} is opened read-only"
+        return self.schema.refusal
+
+    def write(self, job: Callable[[Db], T]) -> T:
+        """Run a job on the one writer thread inside BEGIN IMMEDIATE; commits, or rolls back and raises.
+
+        Raises BrainBusy when another program holds the lock for longer than BUSY_TIMEOUT.
+        """
+        refusal = self.write_refusal
+        if refusal:
+            raise BrainError(f"nothing was written: {refusal}", "open the brain with a program version that knows it")
+        with self._lock:
+            if self._writer is None:
+                self._writer = _WriterThread(self.path)
+            writer = self._writer
+        return writer.run(job)
+
+    def close(self) -> None:
+        """Let the writer finish and close this thread's connection."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+        if not self._reader.is_closed():
+            self._reader.close()
+
+
+class _Database(peewee.SqliteDatabase):
+    """peewee's database with a text factory that survives text which is not UTF-8."""
+
+    def __init__(self, database: str, **kwargs: Any) -> None:
+        super().__init__(database, autoconnect=False, **kwargs)
+
+    def _add_conn_hooks(self, conn: sqlite3.Connection) -> None:
+        super()._add_conn_hooks(conn)
+        conn.text_factory = _text
+
+
+class _WriterThread:
+    """The one thread that writes: jobs one after another, each its own IMMEDIATE transaction."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._jobs: SimpleQueue[tuple[Callable[[Db], Any], Future[Any]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name="ct-tui writer", daemon=True)
+        self._thread.start()
+
+    def run(self, job: Callable[[Db], T]) -> T:
+        """Queue a job and wait for it."""
+        future: Future[T] = Future()
+        self._jobs.put((job, future))
+        return future.result()
+
+    def close(self) -> None:
+        """Finish what is queued and end."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        database = _Database(_uri(self._path, "rw"), uri=True, timeout=BUSY_TIMEOUT)
+        while (item := self._jobs.get()) is not None:
+            job, future = item
+            try:
+                future.set_result(self._one(database, job))
+            except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
+                future.set_exception(error)
+        if not database.is_closed():
+            database.close()
+
+    def _one(self, database: _Database, job: Callable[[Db], T]) -> T:
+        with translated(self._path):
+            if database.is_closed():
+                database.connect()
+            db = Db(database)
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                result = job(db)
+                db.connection.commit()
+            except BaseException:
+                db.connection.rollback()
+                raise
+            return result
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn a database fault into a sentence that names the file and says what to do."""
+    try:
+        yield
+    except CtTuiError:
+        raise
+    except (sqlite3.Error, peewee.DatabaseError) as error:
+        raise _explain(path, error) from error
+
+
+def _explain(path: Path, error: Exception) -> BrainError:
+    text = str(error)
+    lowered = text.lower()
+    if "locked" in lowered or "busy" in lowered:
+        return BrainBusy(
+            f"another program held the lock on {path} for more than {BUSY_TIMEOUT:.0f} seconds",
+            "wait until it has finished, then try again; nothing was half done",
+        )
+    if "not a database" in lowered or "encrypted" in lowered:
+        return BrainError(f"{path} is not a brain: the file is not an SQLite database", "give the path of a brain.db")
+    if "malformed" in lowered or "corrupt" in lowered:
+        return BrainError(f"{path} is damaged: {text}", "restore a backup, or let SQLite's .recover read it")
+    if "full" in lowered:
+        return BrainError(f"the disk is full: {path} could not be written", "make room and run the same plan again")
+    if "readonly" in lowered or "read-only" in lowered:
+        return BrainError(f"{path} cannot be written: {text}", "check the permissions of the file and its folder")
+    if "unable to open" in lowered:
+        return BrainError(f"{path} cannot be opened: {text}", "check the permissions of the file and its folder")
+    return BrainError(f"{path}: {text}")
+
+
+def _text(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    try:
+        if not path.exists():
+            raise BrainError(
+                f"there is no brain at {path}", "give --brain a folder with a brain.db, or the file itself"
+            )
+        if not path.is_file():
+            raise BrainError(f"{path} is not a file", "give --brain a folder with a brain.db, or the file itself")
+        if path.stat().st_size == 0:
+            raise BrainError(f"{path} is an empty file, not a brain", "give the path of a brain.db with tables in it")
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise BrainError(f"{path} cannot be read: {error.strerror}", "check the permissions of the file") from error
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
+
+
+def _writable(path: Path) -> bool:
+    import os
+
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _uri(path: Path, mode: str) -> str:
+    return f"{Path(path).absolute().as_uri()}?mode={mode}"

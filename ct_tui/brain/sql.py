@@ -1,0 +1,98 @@
+"""Named set-based statements: the SQLite-only SQL of this program, in one room.
+
+`{live}` is filled by `live()` with the condition for live entities; nothing that comes from a user or from data is
+ever put into a statement's text.
+"""
+
+from __future__ import annotations
+
+TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+COLUMNS = "SELECT name FROM pragma_table_info(?)"
+SCHEMA_VERSION = "SELECT MAX(version) FROM schema_version"
+DATA_VERSION = "PRAGMA data_version"
+
+ANY_REDIRECT = "SELECT EXISTS (SELECT 1 FROM entity_redirects)"
+REDIRECTS = "SELECT entity_id, merged_into FROM entity_redirects"
+OPT_OUTS = "SELECT entity_id, reason, created_at FROM ct_entity_optouts"
+MANIFESTS = "SELECT entity_id, mode, manifest_json FROM llm_wiki_entity_manifests ORDER BY entity_id"
+MEMOS = "SELECT entity_id, manifest_hash FROM manifest_ensure_memo"
+META = "SELECT value FROM llm_wiki_meta WHERE key = ?"
+ORIGINS = "SELECT entity_id, original_type, reason, source_directory, recorded_at FROM entity_type_origin"
+
+_LIVE = "deleted_at IS NULL"
+_NOT_MERGED = " AND NOT EXISTS (SELECT 1 FROM entity_redirects r WHERE r.entity_id = e.id)"
+
+CENSUS = "SELECT entity_type, COUNT(*) FROM curated_entities e WHERE {live} GROUP BY entity_type"
+CANDIDATES = (
+    "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e "
+    "JOIN temp.ct_tui_types t ON e.entity_type = t.type WHERE {live}"
+)
+ALL_LIVE = "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live}"
+LIVE_BY_ID = "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e JOIN temp.ct_tui_ids i ON e.id = i.id WHERE {live}"
+IDS_OF_TYPE = "SELECT e.id FROM curated_entities e WHERE {live} AND e.entity_type IS ? ORDER BY e.id"
+PAGE_OF_TYPE = (
+    "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
+    "FROM curated_entities e WHERE {live} AND e.entity_type IS ? AND e.id > ? ORDER BY e.id LIMIT ?"
+)
+# GLOB finds what is not printable ASCII in C; only those rows are then judged one by one.
+SUSPECTS = (
+    "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND ("
+    "typeof(e.id) <> 'text' OR typeof(e.name) <> 'text' OR typeof(e.entity_type) <> 'text' "
+    "OR e.id GLOB '*[^ -~]*' OR e.name GLOB '*[^ -~]*' OR e.entity_type GLOB '*[^ -~]*')"
+)
+
+TYPES_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_types (type PRIMARY KEY)"
+IDS_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_ids (id PRIMARY KEY)"
+
+CHUNK_TABLE = (
+    "CREATE TEMP TABLE IF NOT EXISTS ct_tui_chunk (n INTEGER PRIMARY KEY, id TEXT, old TEXT, new TEXT, "
+    "reason TEXT, origin INTEGER, ruling INTEGER)"
+)
+CHUNK_CLEAR = "DELETE FROM temp.ct_tui_chunk"
+CHUNK_FILL = "INSERT INTO temp.ct_tui_chunk VALUES (?, ?, ?, ?, ?, ?, ?)"
+# One condition decides which rows still are what the plan saw; the three writes below share it.
+_UNMOVED = (
+    "e.id = c.id AND e.deleted_at IS NULL AND e.entity_type = c.old "
+    "AND NOT EXISTS (SELECT 1 FROM entity_redirects r WHERE r.entity_id = e.id) "
+    "AND NOT EXISTS (SELECT 1 FROM ct_entity_optouts o WHERE o.entity_id = e.id)"
+)
+CHUNK_HISTORY = (
+    'INSERT INTO ct_tui_type_change (entity_id, "from", "to", reason, ruling, run, "by", at) '
+    "SELECT c.id, c.old, c.new, c.reason, c.ruling, ?, ?, ? FROM temp.ct_tui_chunk c JOIN curated_entities e "
+    f"ON {_UNMOVED} ORDER BY c.n"
+)
+CHUNK_ORIGIN = (
+    "INSERT OR IGNORE INTO entity_type_origin (entity_id, original_type, reason, source_directory, recorded_at) "
+    "SELECT c.id, c.old, c.reason, NULL, ? FROM temp.ct_tui_chunk c JOIN curated_entities e "
+    f"ON {_UNMOVED} WHERE c.origin = 1"
+)
+CHUNK_UPDATE = (
+    f"UPDATE curated_entities AS e SET entity_type = c.new, updated_at = ? FROM temp.ct_tui_chunk c WHERE {_UNMOVED}"
+)
+CHUNK_MOVED = (
+    "SELECT c.id, c.old, e.entity_type, e.deleted_at FROM temp.ct_tui_chunk c LEFT JOIN curated_entities e ON e.id = c.id "
+    f"WHERE NOT EXISTS (SELECT 1 FROM curated_entities e WHERE {_UNMOVED})"
+)
+
+MANIFEST_SWAP = "UPDATE llm_wiki_entity_manifests SET manifest_json = ? WHERE entity_id = ? AND manifest_json = ?"
+META_PUT = "INSERT OR REPLACE INTO llm_wiki_meta (key, value) VALUES (?, ?)"
+MEMO_CLEAR = "DELETE FROM manifest_ensure_memo WHERE entity_id = ?"
+MEMO_PUT = "INSERT OR REPLACE INTO manifest_ensure_memo (entity_id, manifest_hash, recorded_at) VALUES (?, ?, ?)"
+
+QUOTES = (
+    "SELECT c.content_hash, d.path, c.start_line, c.end_line FROM chunks c JOIN documents d ON d.id = c.doc_id "
+    "WHERE c.content_hash IN ({marks})"
+)
+NAMES = "SELECT id, name, entity_type FROM curated_entities WHERE id IN ({marks})"
+ENTRY_TITLES = "SELECT id, title, okf_type FROM llm_wiki_entries WHERE id IN ({marks})"
+TASK_TITLES = "SELECT id, description, okf_type FROM llm_wiki_tasks WHERE id IN ({marks})"
+
+
+def live(statement: str, *, redirects: bool) -> str:
+    """Fill in the condition for live entities; the redirect test only where a redirect exists at all."""
+    return statement.replace("{live}", _LIVE + (_NOT_MERGED if redirects else ""))
+
+
+def marks(statement: str, count: int) -> str:
+    """Fill in as many question marks as there are values (at most 500 at a time, far below SQLite's limit)."""
+    return statement.replace("{marks}", ",".join("?" * count))
