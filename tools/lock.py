@@ -17,6 +17,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RUN_LOCK = "requirements.lock"
 DEV_LOCK = "requirements-dev.lock"
+EDITABLE = "editables>=0.5"
+"""What hatchling asks for in addition when it builds an editable package."""
 
 
 def main() -> None:
@@ -29,7 +31,7 @@ def main() -> None:
 
 def wanted_to_run(project: dict[str, Any]) -> list[str]:
     """The dependencies of the package and those of its build."""
-    return [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    return [*project["project"]["dependencies"], *project["build-system"]["requires"], EDITABLE]
 
 
 def wanted_to_develop(project: dict[str, Any]) -> list[str]:
