@@ -35,7 +35,7 @@ class Db:
 
     def __init__(self, database: _Database) -> None:
         self._database = database
-        self._connection: sqlite3.Connection = database.connection()
+        self._connection: sqlite3.Connection = database.connection()  # type: ignore[no-untyped-call]
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -178,7 +178,7 @@ class _Database(peewee.SqliteDatabase):
         super().__init__(database, autoconnect=False, **kwargs)
 
     def _add_conn_hooks(self, conn: sqlite3.Connection) -> None:
-        super()._add_conn_hooks(conn)
+        super()._add_conn_hooks(conn)  # type: ignore[misc]
         conn.text_factory = _text
 
 
@@ -236,10 +236,11 @@ def translated(path: Path) -> Iterator[None]:
     except CtTuiError:
         raise
     except (sqlite3.Error, peewee.DatabaseError) as error:
-        raise _explain(path, error) from error
+        raise explain(path, error) from error
 
 
-def _explain(path: Path, error: Exception) -> BrainError:
+def explain(path: Path, error: Exception) -> BrainError:
+    """The sentence for a database fault."""
     text = str(error)
     lowered = text.lower()
     if "locked" in lowered or "busy" in lowered:

@@ -20,14 +20,14 @@ HIGHEST_VERSION = 26
 # The columns of each table that is ever written here. One more or one less means another program's rules.
 WRITTEN: dict[str, frozenset[str]] = {
     "curated_entities": frozenset(
-        "id name entity_type summary summary_embedding created_at updated_at deleted_at".split()
+        ["id", "name", "entity_type", "summary", "summary_embedding", "created_at", "updated_at", "deleted_at"]
     ),
-    "entity_type_origin": frozenset("entity_id original_type reason source_directory recorded_at".split()),
-    "entity_redirects": frozenset("entity_id merged_into created_at".split()),
-    "ct_entity_optouts": frozenset("entity_id reason created_at".split()),
-    "llm_wiki_entity_manifests": frozenset("entity_id mode manifest_json updated_at".split()),
-    "llm_wiki_meta": frozenset("key value".split()),
-    "llm_wiki_edges": frozenset("id entity_id source_id target_id edge_type created_at".split()),
+    "entity_type_origin": frozenset(["entity_id", "original_type", "reason", "source_directory", "recorded_at"]),
+    "entity_redirects": frozenset(["entity_id", "merged_into", "created_at"]),
+    "ct_entity_optouts": frozenset(["entity_id", "reason", "created_at"]),
+    "llm_wiki_entity_manifests": frozenset(["entity_id", "mode", "manifest_json", "updated_at"]),
+    "llm_wiki_meta": frozenset(["key", "value"]),
+    "llm_wiki_edges": frozenset(["id", "entity_id", "source_id", "target_id", "edge_type", "created_at"]),
 }
 
 

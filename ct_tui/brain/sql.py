@@ -70,7 +70,8 @@ CHUNK_UPDATE = (
     f"UPDATE curated_entities AS e SET entity_type = c.new, updated_at = ? FROM temp.ct_tui_chunk c WHERE {_UNMOVED}"
 )
 CHUNK_MOVED = (
-    "SELECT c.id, c.old, e.entity_type, e.deleted_at FROM temp.ct_tui_chunk c LEFT JOIN curated_entities e ON e.id = c.id "
+    "SELECT c.id, c.old, e.entity_type, e.deleted_at FROM temp.ct_tui_chunk c "
+    "LEFT JOIN curated_entities e ON e.id = c.id "
     f"WHERE NOT EXISTS (SELECT 1 FROM curated_entities e WHERE {_UNMOVED})"
 )
 

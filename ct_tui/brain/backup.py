@@ -1,0 +1,57 @@
+"""Backups of a brain beside it: SQLite's backup API in one step, since a stepwise one restarts for ever."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ct_tui.brain.connection import explain
+from ct_tui.domain.errors import BrainError
+
+if TYPE_CHECKING:
+    from ct_tui.brain.connection import Brain
+
+FOLDER = "ct-tui-backups"
+
+
+def backup_name(brain: Path, day: str) -> Path:
+    """Where the backup of a day (such as 2027-01-31) lies."""
+    return brain.parent / FOLDER / f"{brain.stem}-{day}.db"
+
+
+def back_up(brain: Brain, target: Path) -> Path:
+    """Copy the brain to `target` under a temporary name, then rename; raises BrainError, leaving no half file."""
+    failure: list[BaseException] = []
+    part = target.with_suffix(f".part{threading.get_ident()}")
+
+    def copy() -> None:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with brain.reading() as db, contextlib.closing(sqlite3.connect(part)) as out:
+                db.connection.backup(out, pages=-1)
+            part.replace(target)
+        except BaseException as error:  # noqa: BLE001 - raised by the caller, outside this thread
+            failure.append(error)
+
+    worker = threading.Thread(target=copy, name="ct-tui backup")
+    worker.start()
+    worker.join()
+    if failure:
+        part.unlink(missing_ok=True)
+        raise _explained(brain, failure[0])
+    return target
+
+
+def _explained(brain: Brain, error: BaseException) -> BaseException:
+    if isinstance(error, BrainError):
+        return BrainError(f"no backup could be made, so nothing was changed: {error.message}", error.remedy)
+    if isinstance(error, sqlite3.Error):
+        return _explained(brain, explain(brain.path, error))
+    if isinstance(error, OSError):
+        return BrainError(
+            f"no backup could be made, so nothing was changed: {error.strerror}", "make room or check the permissions"
+        )
+    return error

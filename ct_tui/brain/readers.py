@@ -1,0 +1,440 @@
+"""Reading the brain: rows become domain records here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ct_tui.brain import models, sql
+from ct_tui.domain.census import RawText, display, readable
+from ct_tui.domain.history import Event, HistoryRow, Origin, RunRow
+from ct_tui.domain.manifest import ManifestRow, Manifests, read_manifest_row
+from ct_tui.domain.rulings import Head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.brain.schema import Schema
+
+CHUNK = 500
+"""How many values one statement takes; far below SQLite's limit on variables."""
+
+
+@dataclass(frozen=True)
+class EntityRow:
+    """One row of curated_entities as it stands; times in seconds."""
+
+    rowid: int
+    id: RawText
+    name: RawText
+    type: RawText
+    summary: RawText = ""
+    created_at: int | None = None
+    updated_at: int | None = None
+    deleted_at: int | None = None
+
+    @property
+    def readable(self) -> bool:
+        """Whether id, name and type are text that may be compared and written."""
+        return readable(self.id) and readable(self.name) and readable(self.type)
+
+
+@dataclass(frozen=True)
+class ProposalRow:
+    """A pending proposal of a new entity with its source paths; created_at in seconds."""
+
+    id: str
+    name: str
+    type: str | None
+    reasoning: str
+    created_at: int
+    paths: tuple[str, ...]
+    items: int
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """One live fact as it stands; created_at in milliseconds."""
+
+    id: str
+    entity_id: str
+    title: str
+    body: str
+    confidence: str
+    source_type: str
+    source_ref: RawText
+    created_at: int
+
+
+@dataclass(frozen=True)
+class BrainState:
+    """What the ladder needs of a brain besides its entities, read in one snapshot.
+
+    `redirects` maps a merged-away id to its survivor, `opt_outs` an id to the reason; `origins` by entity id.
+    """
+
+    manifests: Manifests = field(default_factory=Manifests)
+    redirects: dict[str, str] = field(default_factory=dict)
+    opt_outs: dict[str, str] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)
+    memos: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+def live(db: Db, schema: Schema, statement: str) -> str:
+    """A statement with its condition for live entities, honouring redirects where there are any."""
+    redirects = schema.has("entity_redirects") and bool(db.scalar(sql.ANY_REDIRECT))
+    return sql.live(statement, redirects=redirects)
+
+
+def type_counts(db: Db, schema: Schema) -> list[tuple[RawText, int]]:
+    """Live entities by type as it stands in the column."""
+    return [(raw, count) for raw, count in db.rows(live(db, schema, sql.CENSUS))]
+
+
+def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[EntityRow]:
+    """Live entities of the given types."""
+    db.execute(sql.TYPES_TABLE)
+    db.execute("DELETE FROM temp.ct_tui_types")
+    db.executemany("INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)", ((t,) for t in types))
+    for row in db.stream(live(db, schema, sql.CANDIDATES)):
+        yield EntityRow(*row)
+
+
+def live_by_ids(db: Db, schema: Schema, ids: Iterable[str]) -> list[EntityRow]:
+    """The live entities among the given ids."""
+    db.fill_ids(ids)
+    return [EntityRow(*row) for row in db.rows(live(db, schema, sql.LIVE_BY_ID))]
+
+
+def all_live(db: Db, schema: Schema) -> Iterator[EntityRow]:
+    """Every live entity, streamed."""
+    for row in db.stream(live(db, schema, sql.ALL_LIVE)):
+        yield EntityRow(*row)
+
+
+def ids_of_type(db: Db, schema: Schema, raw: RawText) -> list[str]:
+    """Ids of the live entities that bear exactly this type."""
+    return [display(i) for (i,) in db.rows(live(db, schema, sql.IDS_OF_TYPE), (raw,))]
+
+
+def page_of_type(db: Db, schema: Schema, raw: RawText, after: str, limit: int) -> list[EntityRow]:
+    """One page of the live entities of a type, in id order."""
+    return [EntityRow(*row) for row in db.rows(live(db, schema, sql.PAGE_OF_TYPE), (raw, after, limit))]
+
+
+def unreadable_rows(db: Db, schema: Schema) -> list[EntityRow]:
+    """Live rows whose id, name or type is not readable text."""
+    found = (EntityRow(*row) for row in db.stream(live(db, schema, sql.SUSPECTS)))
+    return [row for row in found if not row.readable]
+
+
+def entity(db: Db, entity_id: str) -> EntityRow | None:
+    """One entity by id, archived ones included, or None."""
+    hits = db.run(models.Entity.select().where(models.Entity.id == entity_id))
+    if not hits:
+        return None
+    e = hits[0]
+    return EntityRow(0, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at)
+
+
+def search(db: Db, schema: Schema, text: str, limit: int) -> list[EntityRow]:
+    """Live entities whose id is the text or whose name contains it, in name order."""
+    statement = live(
+        db,
+        schema,
+        "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
+        "FROM curated_entities e WHERE {live} AND (e.id = ? OR instr(lower(e.name), lower(?)) > 0) "
+        "ORDER BY e.name, e.id LIMIT ?",
+    )
+    return [EntityRow(*row) for row in db.rows(statement, (text, text, limit))]
+
+
+def state(db: Db, schema: Schema) -> BrainState:
+    """Manifests, redirects, opt-outs, origins and memos, each empty where its table is missing."""
+    return BrainState(
+        manifests(db, schema),
+        redirects(db, schema),
+        _opt_outs(db, schema),
+        origins(db, schema),
+        _memos(db, schema),
+    )
+
+
+def manifests(db: Db, schema: Schema) -> Manifests:
+    """Every manifest row, the unreadable ones with their reason."""
+    if not schema.has("llm_wiki_entity_manifests"):
+        return Manifests()
+    rows: dict[str, ManifestRow] = {}
+    for entity_id, mode, raw in db.rows(sql.MANIFESTS):
+        key = display(entity_id)
+        rows[key] = read_manifest_row(key, mode, raw)
+    return Manifests(rows)
+
+
+def redirects(db: Db, schema: Schema) -> dict[str, str]:
+    """Merged-away ids and where each leads."""
+    if not schema.has("entity_redirects"):
+        return {}
+    pairs = db.rows(sql.REDIRECTS)
+    return {a: b for a, b in pairs if isinstance(a, str) and isinstance(b, str)}
+
+
+def origins(db: Db, schema: Schema) -> dict[str, Origin]:
+    """Every origin row by entity id."""
+    if not schema.has("entity_type_origin"):
+        return {}
+    return {row[0]: _origin(row) for row in db.stream(sql.ORIGINS) if isinstance(row[0], str)}
+
+
+def origin_rows(db: Db, schema: Schema, ids: Sequence[str]) -> tuple[Origin, ...]:
+    """The origin rows of some entities, in the order of the ids."""
+    if not schema.has("entity_type_origin"):
+        return ()
+    t = models.TypeOrigin
+    found = {r.entity_id: r for r in in_chunks(db, ids, lambda part: t.select().where(t.entity_id.in_(part)))}
+    rows = (found[i] for i in ids if i in found)
+    return tuple(_origin((r.entity_id, r.original_type, r.reason, r.source_directory, r.recorded_at)) for r in rows)
+
+
+def meta(db: Db, schema: Schema, key: str) -> str | None:
+    """One value of llm_wiki_meta."""
+    if not schema.has("llm_wiki_meta"):
+        return None
+    value = db.scalar(sql.META, (key,))
+    return None if value is None else display(value)
+
+
+def head_seen(db: Db, schema: Schema) -> Head:
+    """The head of the rulings' table that this brain saw last; seq 0 where it never saw one."""
+    if not schema.has("ct_tui_state"):
+        return Head()
+    rows = db.run(models.StateRow.select().where(models.StateRow.key == "rulings_head"))
+    if not rows:
+        return Head()
+    value = json.loads(rows[0].value)
+    return Head(int(value["seq"]), str(value["hash"]))
+
+
+def history(
+    db: Db,
+    schema: Schema,
+    *,
+    ids: Sequence[str] = (),
+    ruling: int | None = None,
+    reason: str | None = None,
+    run: int | None = None,
+    before: int | None = None,
+    limit: int = 500,
+) -> tuple[HistoryRow, ...]:
+    """Rows of our history, newest first, with the entities' present names; `before` pages by row id."""
+    if not schema.has("ct_tui_type_change"):
+        return ()
+    t = models.TypeChangeRow
+    query = t.select().order_by(t.id.desc()).limit(limit)
+    if ids:
+        query = query.where(t.entity_id.in_(list(ids)))
+    if ruling is not None:
+        query = query.where(t.ruling == ruling)
+    if reason is not None:
+        query = query.where(t.reason == reason)
+    if run is not None:
+        query = query.where(t.run == run)
+    if before is not None:
+        query = query.where(t.id < before)
+    rows = db.run(query)
+    names = names_of(db, [r.entity_id for r in rows])
+    return tuple(
+        HistoryRow(
+            display(r.entity_id),
+            display(r.from_type),
+            display(r.to_type),
+            r.reason,
+            r.ruling,
+            r.run,
+            r.by,
+            r.at,
+            names.get(r.entity_id, ("", ""))[0],
+        )
+        for r in rows
+    )
+
+
+def runs(db: Db, schema: Schema) -> tuple[RunRow, ...]:
+    """All runs, newest first."""
+    if not schema.has("ct_tui_run"):
+        return ()
+    return tuple(_run(r) for r in db.run(models.Run.select().order_by(models.Run.id.desc())))
+
+
+def events(db: Db, schema: Schema, ids: Sequence[str], limit: int = 100) -> tuple[Event, ...]:
+    """The latest events of some entities, newest first."""
+    if not schema.has("llm_wiki_events"):
+        return ()
+    t = models.WikiEvent
+    query = t.select().where(t.entity_id.in_(list(ids))).order_by(t.created_at.desc()).limit(limit)
+    return tuple(Event(_int(r.created_at), display(r.event_type), display(r.summary)) for r in db.run(query))
+
+
+def facts(db: Db, schema: Schema, ids: Sequence[str], limit: int = 50) -> tuple[FactRow, ...]:
+    """The live facts of some entities, newest first."""
+    if not schema.has("llm_wiki_entries"):
+        return ()
+    t = models.Fact
+    where = t.entity_id.in_(list(ids)) & t.deleted_at.is_null()
+    rows = db.run(t.select().where(where).order_by(t.created_at.desc(), t.id).limit(limit))
+    return tuple(
+        FactRow(
+            display(r.id),
+            display(r.entity_id),
+            display(r.title),
+            display(r.body),
+            display(r.confidence),
+            display(r.source_type),
+            r.source_ref,
+            _int(r.created_at),
+        )
+        for r in rows
+    )
+
+
+def evidence_of(db: Db, schema: Schema, entry_ids: Sequence[str]) -> dict[str, str]:
+    """The librarian's evidence JSON by entry id."""
+    if not schema.has("librarian_evidence") or not entry_ids:
+        return {}
+    t = models.Evidence
+    rows = in_chunks(db, entry_ids, lambda part: t.select().where(t.entry_id.in_(part)))
+    return {display(r.entry_id): display(r.evidence_json) for r in rows}
+
+
+def chunk_places(db: Db, schema: Schema, hashes: Sequence[str]) -> dict[str, tuple[str, int, int]]:
+    """Where each passage stands, by content hash: path, first and last line."""
+    if not (schema.has("chunks") and schema.has("documents")) or not hashes:
+        return {}
+    found: dict[str, tuple[str, int, int]] = {}
+    for part in _parts(hashes):
+        for content_hash, path, start, end in db.rows(sql.marks(sql.QUOTES, len(part)), part):
+            found.setdefault(content_hash, (display(path), start, end))
+    return found
+
+
+def edges_of(db: Db, schema: Schema, ids: Sequence[str], limit: int = 200) -> list[Any]:
+    """Edges that begin or end at one of the ids, as models."""
+    if not schema.has("llm_wiki_edges"):
+        return []
+    t = models.Edge
+    where = t.source_id.in_(list(ids)) | t.target_id.in_(list(ids))
+    return db.run(t.select().where(where).order_by(t.edge_type, t.id).limit(limit))
+
+
+def names_of(db: Db, ids: Sequence[Any]) -> dict[Any, tuple[str, str]]:
+    """Name and type of entities by id."""
+    found: dict[Any, tuple[str, str]] = {}
+    wanted = [i for i in dict.fromkeys(ids) if isinstance(i, str)]
+    for part in _parts(wanted):
+        for entity_id, name, kind in db.rows(sql.marks(sql.NAMES, len(part)), part):
+            found[entity_id] = (display(name), display(kind))
+    return found
+
+
+def end_names(db: Db, schema: Schema, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Name and type of an edge's ends: entities, else facts and tasks with their own type."""
+    found: dict[str, tuple[str, str]] = {}
+    for table, statement in (("llm_wiki_tasks", sql.TASK_TITLES), ("llm_wiki_entries", sql.ENTRY_TITLES)):
+        if schema.has(table):
+            for part in _parts(list(ids)):
+                for end, title, kind in db.rows(sql.marks(statement, len(part)), part):
+                    found[display(end)] = (display(title), "" if kind is None else display(kind))
+    found.update(names_of(db, ids))
+    return found
+
+
+def pending_proposals(db: Db, schema: Schema) -> list[ProposalRow]:
+    """Pending proposals of new entities, oldest first, with all their source paths."""
+    if not (schema.has("curated_proposals") and schema.has("curated_proposal_sources")):
+        return []
+    p = models.Proposal
+    where = (p.status == "pending") & (p.kind == "new_entity")
+    found = db.run(p.select().where(where).order_by(p.created_at, p.id))
+    return [_proposal(db, schema, row) for row in found]
+
+
+def in_chunks(db: Db, values: Sequence[str], query: Any) -> list[Any]:
+    """Run a query for every part of the values, so that no IN list grows without bound."""
+    return [row for part in _parts(values) for row in db.run(query(part))]
+
+
+def _proposal(db: Db, schema: Schema, row: Any) -> ProposalRow:
+    s, d, i = models.ProposalSource, models.Document, models.ProposalItem
+    joined = s.select(d.path).join(d, on=(s.doc_id == d.id)).where(s.proposal_id == row.id).order_by(s.doc_id)
+    paths = tuple(display(x.document.path if hasattr(x, "document") else x.path) for x in db.run(joined.objects()))
+    count = 0
+    if schema.has("curated_proposal_items"):
+        count = len(db.run(i.select(i.id).where((i.proposal_id == row.id) & (i.status != "rejected"))))
+    return ProposalRow(
+        display(row.id),
+        "" if row.proposed_name is None else display(row.proposed_name),
+        None if row.proposed_type is None else display(row.proposed_type),
+        "" if row.reasoning is None else display(row.reasoning),
+        _int(row.created_at),
+        paths,
+        count,
+    )
+
+
+def _run(r: Any) -> RunRow:
+    return RunRow(
+        r.id,
+        r.kind,
+        r.at,
+        r.by,
+        r.status,
+        r.retyped,
+        r.recased,
+        tuple(json.loads(r.legalized)),
+        r.queued,
+        r.conflicts,
+        r.edges,
+        r.plan_digest,
+        r.undoes,
+        r.undone_by,
+        r.backup,
+        json.loads(r.numbers),
+    )
+
+
+def _origin(row: Sequence[Any]) -> Origin:
+    entity_id, original, reason, path, at = row
+    return Origin(
+        entity_id,
+        None if original is None else display(original),
+        display(reason),
+        None if path is None else display(path),
+        _int(at),
+    )
+
+
+def _opt_outs(db: Db, schema: Schema) -> dict[str, str]:
+    if not schema.has("ct_entity_optouts"):
+        return {}
+    return {i: "" if r is None else display(r) for i, r, _ in db.rows(sql.OPT_OUTS) if isinstance(i, str)}
+
+
+def _memos(db: Db, schema: Schema) -> dict[str, frozenset[str]]:
+    if not schema.has("manifest_ensure_memo"):
+        return {}
+    found: dict[str, set[str]] = {}
+    for entity_id, memo in db.rows(sql.MEMOS):
+        found.setdefault(display(entity_id), set()).add(display(memo))
+    return {key: frozenset(value) for key, value in found.items()}
+
+
+def _parts(values: Sequence[str]) -> Iterator[list[str]]:
+    unique = list(dict.fromkeys(values))
+    for at in range(0, len(unique), CHUNK):
+        yield unique[at : at + CHUNK]
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0

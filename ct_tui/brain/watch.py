@@ -1,0 +1,65 @@
+"""Noticing other programs: a commit, a replaced file, a deleted one."""
+
+from __future__ import annotations
+
+import sqlite3
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ct_tui.brain import sql
+from ct_tui.brain.connection import translated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ct_tui.brain.connection import Brain
+
+
+class Change(StrEnum):
+    """What happened to the brain since the last look."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    REPLACED = "replaced"
+    GONE = "gone"
+
+
+class Watch:
+    """One kept connection whose `data_version` moves when another connection commits.
+
+    Use it from one thread at a time; it is opened without the same-thread check so that a pool may hand it on.
+    """
+
+    def __init__(self, brain: Brain) -> None:
+        self._path: Path = brain.path
+        self._identity = brain.identity
+        uri = f"{self._path.absolute().as_uri()}?mode=ro"
+        with translated(self._path):
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=1.0)
+            self._seen = self._version()
+
+    def poll(self) -> Change:
+        """What happened since the last call."""
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return Change.GONE
+        if (stat.st_dev, stat.st_ino) != self._identity:
+            return Change.REPLACED
+        version = self.version()
+        if version == self._seen:
+            return Change.SAME
+        self._seen = version
+        return Change.CHANGED
+
+    def version(self) -> int:
+        """SQLite's counter of commits by others; raises BrainError when it cannot be read."""
+        with translated(self._path):
+            return self._version()
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+    def _version(self) -> int:
+        return int(self._connection.execute(sql.DATA_VERSION).fetchone()[0])
