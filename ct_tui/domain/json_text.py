@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_DEPTH = 127
 _WS = " \t\n\r"
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_OPENERS = re.compile(r"[\[{]")
 
 
 class BadJson(ValueError):
@@ -42,7 +45,7 @@ def parse_json(text: str | bytes) -> Any:
         raise BadJson("starts with a byte order mark")
     _check_depth(text)
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise BadJson(f"{error.msg} at line {error.lineno} column {error.colno}") from error
     except RecursionError as error:  # pragma: no cover - the depth check comes first
@@ -76,19 +79,33 @@ def kind_of(value: object) -> str:
 def members(text: str) -> list[Member]:
     """The members of the top-level object in file order, repeated keys included."""
     parse_object(text)
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer)
     at = _skip(text, _skip(text, 0) + 1)
     found: list[Member] = []
     while text[at] != "}":
-        key, at = decoder.raw_decode(text, at)
+        key, at = _DECODER.raw_decode(text, at)
         at = _skip(text, _skip(text, at) + 1)  # past the colon
         start = at
-        _, at = decoder.raw_decode(text, at)
+        _, at = _DECODER.raw_decode(text, at)
         found.append(Member(key, start, at))
         at = _skip(text, at)
         if text[at] == ",":
             at = _skip(text, at + 1)
     return found
+
+
+def repeated_keys(text: str) -> tuple[str, ...]:
+    """Keys that stand more than once in one object, at any depth; the last of them counts."""
+    found: dict[str, None] = {}
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            found.update((key, None) for key, count in counts.items() if count > 1)
+        return made
+
+    json.loads(text, object_pairs_hook=note, parse_float=_finite, parse_int=_integer)
+    return tuple(found)
 
 
 def append_to_array(text: str, key: str, value: object) -> str:
@@ -120,6 +137,21 @@ def set_member(text: str, key: str, value: object) -> str:
     comma = "" if body.endswith("{") else ","
     gap = text[len(body) : close]
     return body + comma + _indent_of(gap) + compact(key) + ":" + _colon_gap(text) + encoded + gap + text[close:]
+
+
+def remove_members(text: str, drop: Callable[[str], bool]) -> str:
+    """Remove top-level members by key, each with one comma, changing no other byte."""
+    found = members(text)
+    kept = [m for m in found if not drop(m.key)]
+    if len(kept) == len(found):
+        return text
+    first = _skip(text, 0) + 1
+    close = text.rstrip(_WS).rfind("}")
+    if not kept:
+        return text[:first] + text[close:]
+    starts = [first, *(text.index(",", m.end) + 1 for m in found[:-1])]
+    pieces = [text[at : m.end] for at, m in zip(starts, found, strict=True) if not drop(m.key)]
+    return text[:first] + ",".join(pieces) + text[found[-1].end :]
 
 
 def compact(value: object) -> str:
@@ -156,7 +188,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _check_depth(text: str) -> None:
-    if len(_OPENERS.findall(text)) <= MAX_DEPTH:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
     for char in _STRING.sub("", text):
@@ -197,3 +229,6 @@ def _refuse_surrogates(value: object) -> None:
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer)

@@ -239,9 +239,7 @@ def read_policy(raw: bytes, vault_of: Callable[[str | None], Vault] | None = Non
 
 def unreadable_policy(reason: str, config_hash: str = "") -> Policy:
     """The policy of a config that cannot be read at all: everything holds."""
-    return Policy(
-        degraded=Degraded(reason), problems=(Problem("config.json", reason),), config_hash=config_hash
-    )
+    return Policy(degraded=Degraded(reason), problems=(Problem("config.json", reason),), config_hash=config_hash)
 
 
 def watermark_hash(policy: Policy) -> str:
@@ -297,13 +295,8 @@ def below(path: str, root: str) -> str | None:
 
 def _skip_blank(path: str, at: int) -> int:
     """Past slashes and `.` segments."""
-    while at < len(path):
-        if path[at] == "/":
-            at += 1
-        elif path[at] == "." and (at + 1 == len(path) or path[at + 1] == "/"):
-            at += 1
-        else:
-            break
+    while path.startswith(("/", "./"), at) or path[at:] == ".":
+        at += 1
     return at
 
 
@@ -579,4 +572,3 @@ def _shown(value: object) -> str:
 
 LookupFn = Callable[[str | None], Lookup]
 """What the ladder needs of a policy: one path, or None for a mint without sources, to one answer."""
-

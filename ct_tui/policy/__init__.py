@@ -1,0 +1,1 @@
+"""config.json and where things lie: the only part that reads or writes the policy's file."""
