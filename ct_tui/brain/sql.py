@@ -27,8 +27,14 @@ CANDIDATES = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e "
     "JOIN temp.ct_tui_types t ON e.entity_type = t.type WHERE {live}"
 )
+NULL_TYPES = (
+    "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND e.entity_type IS NULL"
+)
 ALL_LIVE = "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live}"
-LIVE_BY_ID = "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e JOIN temp.ct_tui_ids i ON e.id = i.id WHERE {live}"
+LIVE_BY_ID = (
+    "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e "
+    "JOIN temp.ct_tui_ids i ON e.id = i.id WHERE {live}"
+)
 IDS_OF_TYPE = "SELECT e.id FROM curated_entities e WHERE {live} AND e.entity_type IS ? ORDER BY e.id"
 PAGE_OF_TYPE = (
     "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
@@ -69,6 +75,10 @@ CHUNK_ORIGIN = (
 CHUNK_UPDATE = (
     f"UPDATE curated_entities AS e SET entity_type = c.new, updated_at = ? FROM temp.ct_tui_chunk c WHERE {_UNMOVED}"
 )
+CHUNK_RECASED = (
+    "SELECT COUNT(*) FROM temp.ct_tui_chunk c WHERE EXISTS (SELECT 1 FROM ct_tui_type_change t "
+    "WHERE t.entity_id = c.id AND t.run = ? AND t.reason = ?)"
+)
 CHUNK_MOVED = (
     "SELECT c.id, c.old, e.entity_type, e.deleted_at FROM temp.ct_tui_chunk c "
     "LEFT JOIN curated_entities e ON e.id = c.id "
@@ -97,3 +107,55 @@ def live(statement: str, *, redirects: bool) -> str:
 def marks(statement: str, count: int) -> str:
     """Fill in as many question marks as there are values (at most 500 at a time, far below SQLite's limit)."""
     return statement.replace("{marks}", ",".join("?" * count))
+
+# Evidence. The first statement over chunks reads only the partial index (doc_id, content_hash) where there is one.
+FACT_REFS = (
+    "SELECT f.entity_id, f.source_ref, {evidence} FROM llm_wiki_entries f {joins} "
+    "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL"
+)
+EVIDENCE_JOIN = "LEFT JOIN librarian_evidence v ON v.entry_id = f.id AND f.source_ref GLOB 'librarian-*'"
+IDS_JOIN = "JOIN temp.ct_tui_ids i ON i.id = f.entity_id"
+HASH_DOCUMENTS = "SELECT doc_id, content_hash FROM chunks WHERE content_hash != ''"
+HASH_DOCUMENTS_OF = (
+    "SELECT doc_id, content_hash FROM chunks WHERE content_hash != '' "
+    "AND content_hash IN (SELECT hash FROM temp.ct_tui_hashes)"
+)
+HASH_DOCUMENTS_INDEXED = (
+    "SELECT c.doc_id, c.content_hash FROM temp.ct_tui_hashes h CROSS JOIN chunks c ON c.content_hash = h.hash "
+    "WHERE c.content_hash != ''"
+)
+DOCUMENT_PATHS = "SELECT id, path FROM documents"
+HASHES_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_hashes (hash PRIMARY KEY)"
+HASHES_CLEAR = "DELETE FROM temp.ct_tui_hashes"
+HASHES_FILL = "INSERT OR IGNORE INTO temp.ct_tui_hashes VALUES (?)"
+LEADING_COLUMNS = (
+    "SELECT c.name FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c WHERE c.seqno = 0 AND i.partial = 0"
+)
+
+# The write gate: every statement runs inside the mint's one transaction.
+MANIFEST_ROWS = "SELECT entity_id, mode, manifest_json FROM llm_wiki_entity_manifests WHERE entity_id IN ({marks})"
+ENTITY_INSERT = (
+    "INSERT INTO curated_entities (id, name, entity_type, summary, summary_embedding, created_at, updated_at, "
+    "deleted_at) VALUES (?, ?, ?, ?, NULL, ?, ?, NULL)"
+)
+ENTITY_UPSERT = (
+    ENTITY_INSERT + " ON CONFLICT (id) DO UPDATE SET name = excluded.name, summary = excluded.summary, "
+    "updated_at = excluded.updated_at"
+)
+ORIGIN_INSERT = (
+    "INSERT OR IGNORE INTO entity_type_origin (entity_id, original_type, reason, source_directory, recorded_at) "
+    "VALUES (?, ?, ?, ?, ?)"
+)
+META_FIRST = "INSERT OR IGNORE INTO llm_wiki_meta (key, value) VALUES (?, ?)"
+
+# `ontology set`.
+OPT_OUT_PUT = "INSERT OR REPLACE INTO ct_entity_optouts (entity_id, reason, created_at) VALUES (?, ?, ?)"
+OPT_OUT_DROP = "DELETE FROM ct_entity_optouts WHERE entity_id = ?"
+MANIFEST_PUT = (
+    "INSERT OR REPLACE INTO llm_wiki_entity_manifests (entity_id, mode, manifest_json, updated_at) "
+    "VALUES (?, 'strict', ?, ?)"
+)
+FALLBACK_SWAP = (
+    "UPDATE llm_wiki_entity_manifests SET manifest_json = ?, updated_at = ? WHERE entity_id = ? AND manifest_json = ?"
+)
+MANIFEST_COUNT = "SELECT COUNT(*) FROM llm_wiki_entity_manifests"

@@ -1,0 +1,217 @@
+"""The sources of entities: which vault documents their facts rest on, resolved for the whole brain in one pass.
+
+Every document that shares a passage's hash counts, and the facts of a whole merge cluster do. Where no folder rule
+and no ledger row can make a source matter, nothing is read at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ct_tui.brain import sql
+from ct_tui.domain.census import display
+from ct_tui.domain.policy import Mode
+from ct_tui.domain.redirects import CYCLE, Redirects
+from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, Plain, classify, classify_evidence, roll_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.brain.readers import BrainState
+    from ct_tui.brain.schema import Schema
+    from ct_tui.domain.history import Origin
+    from ct_tui.domain.policy import Policy
+    from ct_tui.domain.sources import SourceRef
+
+Documents = dict[str, tuple[str, ...]]
+"""Content hash to the paths of every document that has such a passage."""
+
+MEMORY = 65_536
+"""Distinct refs, and distinct combinations of them, that one pass remembers before it starts afresh."""
+
+
+@dataclass(frozen=True)
+class SourceIndex:
+    """The sources of the entities that need any, by survivor; everybody else has none.
+
+    `whole_brain` says that an unresolved source shields an entity whatever its type, so that nobody may be left out.
+    """
+
+    found: Mapping[str, EntitySources] = field(default_factory=dict)
+    redirects: Redirects = field(default_factory=Redirects)
+    whole_brain: bool = False
+
+    def of(self, entity_id: str) -> EntitySources:
+        """The sources of one entity; a merged-away id has those of its survivor."""
+        return self.found.get(_owner(self.redirects, entity_id), NO_SOURCES)
+
+
+def read_sources(db: Db, schema: Schema, policy: Policy, redirects: Redirects, state: BrainState) -> SourceIndex:
+    """Resolve what the policy makes matter: the whole brain under folder rules, else only the entities concerned."""
+    ledger = ledger_paths(state.origins, redirects)
+    if policy.paths_matter:
+        found = _with_ledger(_resolve(db, schema, redirects, None), ledger)
+        return SourceIndex(found, redirects, policy.has_off_folder)
+    concerned = set(ledger)
+    if policy.host_mode is Mode.OFF:
+        # Under a host that is off only an entity with a strict row of its own is gated, and an off source shields it.
+        concerned.update(state.manifests.own_rows())
+    return sources_of(db, schema, concerned, redirects, ledger)
+
+
+def sources_of(
+    db: Db, schema: Schema, ids: Collection[str], redirects: Redirects, ledger: Mapping[str, str]
+) -> SourceIndex:
+    """Resolve the sources of some entities with their merge clusters; no statement runs where there are none."""
+    if not ids:
+        return SourceIndex({}, redirects)
+    found = _resolve(db, schema, redirects, {member for one in ids for member in redirects.cluster(one)})
+    owners = {_owner(redirects, one) for one in ids}
+    return SourceIndex(_with_ledger(found, {i: p for i, p in ledger.items() if i in owners}), redirects)
+
+
+def ledger_paths(origins: Mapping[str, Origin], redirects: Redirects) -> dict[str, str]:
+    """The source path that an origin row remembers, by survivor; any member's row counts, in id order."""
+    found: dict[str, str] = {}
+    recorded = ((i, o.source_directory) for i, o in origins.items() if o.source_directory is not None)
+    for entity_id, path in sorted(recorded):
+        if path is not None:
+            found.setdefault(_owner(redirects, entity_id), path)
+    return found
+
+
+def folder_coverage(index: SourceIndex, policy: Policy) -> dict[str | None, int]:
+    """How many entities have a source that each config key decides; None stands for what no folder decides."""
+    counts: dict[str | None, int] = {}
+    for sources in index.found.values():
+        answers = (policy.lookup(path) for path in sources.ladder_paths)
+        for key in {a.key if a.rung == "2" else None for a in answers}:
+            counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _owner(redirects: Redirects, entity_id: str) -> str:
+    """The survivor, or the id itself where its chain runs in a circle."""
+    end = redirects.resolve(entity_id)
+    return entity_id if end is CYCLE else end
+
+
+def _with_ledger(found: dict[str, EntitySources], ledger: Mapping[str, str]) -> dict[str, EntitySources]:
+    for entity_id, path in ledger.items():
+        found[entity_id] = replace(found.get(entity_id, NO_SOURCES), ledger_path=path)
+    return found
+
+
+def _resolve(db: Db, schema: Schema, redirects: Redirects, ids: Collection[str] | None) -> dict[str, EntitySources]:
+    """The sources by survivor, for all facts or for those of some ids."""
+    if not schema.has("llm_wiki_entries"):
+        return {}
+    if ids is None:
+        return _Pass(redirects, _all_documents(db, schema)).run(_facts(db, schema, None))
+    facts = list(_facts(db, schema, ids))
+    refs = (_classified(ref, evidence) for _, ref, evidence in facts)
+    hashes = {h for ref in refs if isinstance(ref, Hashes) for h in ref.values}
+    return _Pass(redirects, _documents_of(db, schema, hashes)).run(facts)
+
+
+def _facts(db: Db, schema: Schema, ids: Collection[str] | None) -> Iterator[tuple[Any, ...]]:
+    """Entity, source_ref and the librarian's evidence of every live fact that claims a source."""
+    librarian = schema.has("librarian_evidence")
+    joins = [sql.EVIDENCE_JOIN] if librarian else []
+    if ids is not None:
+        db.fill_ids(ids)
+        joins.insert(0, sql.IDS_JOIN)
+    return db.stream(sql.FACT_REFS.format(evidence="v.evidence_json" if librarian else "NULL", joins=" ".join(joins)))
+
+
+def _all_documents(db: Db, schema: Schema) -> Documents:
+    if not (schema.has("chunks") and schema.has("documents")):
+        return {}
+    return _joined(db, db.stream(sql.HASH_DOCUMENTS))
+
+
+def _documents_of(db: Db, schema: Schema, hashes: Iterable[str]) -> Documents:
+    """The documents of some hashes: by an index where the brain has one, else in one pass over the small index."""
+    wanted = list(hashes)
+    if not wanted or not (schema.has("chunks") and schema.has("documents")):
+        return {}
+    db.execute(sql.HASHES_TABLE)
+    db.execute(sql.HASHES_CLEAR)
+    db.executemany(sql.HASHES_FILL, ((h,) for h in wanted))
+    return _joined(db, db.stream(sql.HASH_DOCUMENTS_INDEXED if _hash_is_indexed(db) else sql.HASH_DOCUMENTS_OF))
+
+
+def _hash_is_indexed(db: Db) -> bool:
+    return any(name == "content_hash" for (name,) in db.rows(sql.LEADING_COLUMNS, ("chunks",)))
+
+
+def _joined(db: Db, passages: Iterator[tuple[Any, ...]]) -> Documents:
+    paths = {doc: (display(path),) for doc, path in db.stream(sql.DOCUMENT_PATHS)}
+    found: Documents = {}
+    for doc, content_hash in passages:
+        path = paths.get(doc, ())
+        known = found.get(content_hash)
+        if known is None:
+            found[content_hash] = path
+        elif path and path[0] not in known:
+            found[content_hash] = known + path
+    return found
+
+
+def _classified(ref: object, evidence: object) -> SourceRef:
+    """The class of one fact's ref; a token stands for the evidence under its entry, or for nothing found."""
+    kind = classify(ref)
+    return classify_evidence(evidence) if kind is Plain.TOKEN else kind
+
+
+class _Pass:
+    """One pass over facts: equal refs are resolved once, and equal combinations share one record."""
+
+    def __init__(self, redirects: Redirects, documents: Documents) -> None:
+        self._redirects = redirects
+        self._documents = documents
+        self._by_ref: dict[object, EntitySources] = {}
+        self._sums: dict[tuple[int, int], tuple[EntitySources, EntitySources, EntitySources]] = {}
+
+    def run(self, facts: Iterable[tuple[Any, ...]]) -> dict[str, EntitySources]:
+        """The sources by survivor."""
+        owner = self._owner_of()
+        found: dict[str, EntitySources] = {}
+        for entity_id, ref, evidence in facts:
+            share = self._share(ref, evidence)
+            if share is NO_SOURCES or not isinstance(entity_id, str):
+                continue
+            key = owner(entity_id)
+            before = found.get(key)
+            found[key] = share if before is None or before is share else self._sum(before, share)
+        return found
+
+    def _owner_of(self) -> Callable[[str], str]:
+        if not self._redirects:
+            return str
+        return lambda entity_id: _owner(self._redirects, entity_id)
+
+    def _share(self, ref: object, evidence: object) -> EntitySources:
+        """What one fact contributes, remembered by its ref, or by its evidence where the ref is a token."""
+        key = evidence if evidence is not None and classify(ref) is Plain.TOKEN else ref
+        found = self._by_ref.get(key)
+        if found is None:
+            if len(self._by_ref) >= MEMORY:
+                self._by_ref.clear()
+            found = roll_up((_classified(ref, evidence),), self._documents)
+            self._by_ref[key] = found = NO_SOURCES if found == NO_SOURCES else found
+        return found
+
+    def _sum(self, one: EntitySources, other: EntitySources) -> EntitySources:
+        # Keyed by identity, which is cheap; the records are kept beside their sum, so that no identity is reused.
+        key = (id(one), id(other))
+        known = self._sums.get(key)
+        if known is None:
+            if len(self._sums) >= MEMORY:
+                self._sums.clear()
+            paths = tuple(dict.fromkeys((*one.paths, *other.paths)))
+            known = (one, other, EntitySources(paths, one.unresolved or other.unresolved))
+            self._sums[key] = known
+        return known[2]
