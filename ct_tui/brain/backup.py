@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ct_tui.brain.connection import explain
 from ct_tui.domain.errors import BrainError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ct_tui.brain.connection import Brain
 
 FOLDER = "ct-tui-backups"

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -147,10 +148,11 @@ class Brain:
             return f"{self.path} is opened read-only"
         return self.schema.refusal
 
-    def write(self, job: Callable[[Db], T]) -> T:
+    def write(self, job: Callable[[Db], T], *, before: Callable[[Db], None] | None = None) -> T:
         """Run a job on the one writer thread inside BEGIN IMMEDIATE; commits, or rolls back and raises.
 
-        Raises BrainBusy when another program holds the lock for longer than BUSY_TIMEOUT.
+        `before` runs on the same connection before any lock is taken, to fill temporary tables. Raises BrainBusy
+        when another program holds the lock for longer than BUSY_TIMEOUT.
         """
         refusal = self.write_refusal
         if refusal:
@@ -159,7 +161,7 @@ class Brain:
             if self._writer is None:
                 self._writer = _WriterThread(self.path)
             writer = self._writer
-        return writer.run(job)
+        return writer.run(job, before)
 
     def close(self) -> None:
         """Let the writer finish and close this thread's connection."""
@@ -182,19 +184,26 @@ class _Database(peewee.SqliteDatabase):
         conn.text_factory = _text
 
 
+@dataclass(frozen=True)
+class _Job:
+    job: Callable[[Db], Any]
+    before: Callable[[Db], None] | None
+    future: Future[Any]
+
+
 class _WriterThread:
     """The one thread that writes: jobs one after another, each its own IMMEDIATE transaction."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._jobs: SimpleQueue[tuple[Callable[[Db], Any], Future[Any]] | None] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="ct-tui writer", daemon=True)
         self._thread.start()
 
-    def run(self, job: Callable[[Db], T]) -> T:
+    def run(self, job: Callable[[Db], T], before: Callable[[Db], None] | None) -> T:
         """Queue a job and wait for it."""
         future: Future[T] = Future()
-        self._jobs.put((job, future))
+        self._jobs.put(_Job(job, before, future))
         return future.result()
 
     def close(self) -> None:
@@ -205,22 +214,26 @@ class _WriterThread:
     def _serve(self) -> None:
         database = _Database(_uri(self._path, "rw"), uri=True, timeout=BUSY_TIMEOUT)
         while (item := self._jobs.get()) is not None:
-            job, future = item
             try:
-                future.set_result(self._one(database, job))
+                item.future.set_result(self._one(database, item))
             except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
-                future.set_exception(error)
+                item.future.set_exception(error)
         if not database.is_closed():
             database.close()
 
-    def _one(self, database: _Database, job: Callable[[Db], T]) -> T:
+    def _one(self, database: _Database, item: _Job) -> Any:
         with translated(self._path):
             if database.is_closed():
                 database.connect()
             db = Db(database)
+            if item.before is not None:
+                # A plain BEGIN locks nothing of the brain as long as only temporary tables are written.
+                db.execute("BEGIN")
+                item.before(db)
+                db.connection.commit()
             db.execute("BEGIN IMMEDIATE")
             try:
-                result = job(db)
+                result = item.job(db)
                 db.connection.commit()
             except BaseException:
                 db.connection.rollback()

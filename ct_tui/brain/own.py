@@ -85,7 +85,7 @@ def fill_chunk(db: Db, changes: Sequence[TypeChange]) -> None:
     db.executemany(sql.CHUNK_FILL, (_chunk_row(n, change) for n, change in enumerate(changes)))
 
 
-def apply_chunk(db: Db, run: int, *, by: str, at: int) -> ChunkResult:
+def apply_chunk(db: Db, run: int, *, by: str, at: int, recasings: bool) -> ChunkResult:
     """Write one chunk by compare-and-set: history and origin rows first, since they read the old types."""
     moved = db.rows(sql.CHUNK_MOVED)
     history = db.execute(sql.CHUNK_HISTORY, (run, by, at))
@@ -93,15 +93,7 @@ def apply_chunk(db: Db, run: int, *, by: str, at: int) -> ChunkResult:
     changed = db.execute(sql.CHUNK_UPDATE, (at,))
     if history != changed:  # pragma: no cover - the two share one condition inside one transaction
         raise AssertionError(f"{history} history rows for {changed} changes")
-    recased = 0
-    if changed:
-        recased = int(
-            db.scalar(
-                "SELECT COUNT(*) FROM temp.ct_tui_chunk c JOIN ct_tui_type_change t "
-                "ON t.run = ? AND t.entity_id = c.id AND t.reason = ? WHERE c.reason = ?",
-                (run, ChangeKind.RECASE.reason, ChangeKind.RECASE.reason),
-            )
-        )
+    recased = int(db.scalar(sql.CHUNK_RECASED, (run, ChangeKind.RECASE.reason)) or 0) if recasings else 0
     return ChunkResult(changed, recased, tuple(_conflict(row) for row in moved))
 
 

@@ -102,6 +102,11 @@ def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[Ent
         yield EntityRow(*row)
 
 
+def null_types(db: Db, schema: Schema) -> list[EntityRow]:
+    """Live entities whose type is NULL, which no join on the type finds."""
+    return [EntityRow(*row) for row in db.rows(live(db, schema, sql.NULL_TYPES))]
+
+
 def live_by_ids(db: Db, schema: Schema, ids: Iterable[str]) -> list[EntityRow]:
     """The live entities among the given ids."""
     db.fill_ids(ids)

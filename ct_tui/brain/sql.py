@@ -108,6 +108,7 @@ def marks(statement: str, count: int) -> str:
     """Fill in as many question marks as there are values (at most 500 at a time, far below SQLite's limit)."""
     return statement.replace("{marks}", ",".join("?" * count))
 
+
 # Evidence. The first statement over chunks reads only the partial index (doc_id, content_hash) where there is one.
 FACT_REFS = (
     "SELECT f.entity_id, f.source_ref, {evidence} FROM llm_wiki_entries f {joins} "

@@ -38,6 +38,7 @@ class Disposition(StrEnum):
     REPORT_ONLY = "report only"
     SHIELDED = "shielded"
     HELD = "held"
+    UNGATED = "not gated"
     UNREADABLE = "unreadable"
 
 
@@ -45,7 +46,8 @@ class Disposition(StrEnum):
 class TypeCount:
     """One row of the census; `type` is how it reads, `raw` what the column holds, `to` the type heal would give.
 
-    The five dispositions count entities; `looks_like` names the declared type that this one can be mistaken for.
+    The dispositions count entities; `looks_like` names the declared type that this
+    one can be mistaken for, `legalized` the signed ruling that declares a type which the manifest does not hold (yet).
     """
 
     type: str
@@ -61,6 +63,7 @@ class TypeCount:
     kept: int = 0
     held: int = 0
     looks_like: str | None = None
+    legalized: int | None = None
     ids: tuple[str, ...] = ()
 
     @property

@@ -1,0 +1,310 @@
+"""The survey: every live entity that heal has anything to say about, with its disposition and the reason.
+
+One pass decides for the plan, the census and the queue alike. Entities of declared types that no rule singles out
+are never fetched. Source of the order of tests: brain format 3.2, 3.7 and 7.5.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from ct_tui.brain import readers
+from ct_tui.domain.census import Disposition, RawText, Tally, display, readable
+from ct_tui.domain.ladder import Decision, Verdict
+from ct_tui.domain.names import is_blank, label_key
+from ct_tui.domain.plan import ChangeKind, TypeChange
+from ct_tui.domain.sources import NO_SOURCES, EntitySources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.brain.readers import EntityRow
+    from ct_tui.domain.history import Origin
+    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.rulings import Retype, Ruling
+    from ct_tui.heal.situation import Situation
+
+
+class SourceIndex(Protocol):
+    """The sources of every entity; `whole_brain` says that even a declared entity must be looked at."""
+
+    @property
+    def whole_brain(self) -> bool:
+        """Whether nobody may be left out of the survey."""
+
+    def of(self, entity: str) -> EntitySources:
+        """The sources of one entity over its cluster."""
+
+
+SAMPLE = 1_000
+"""How many ids a group keeps; its count is always whole."""
+
+
+@dataclass
+class Group:
+    """Entities that one question covers; `types` counts their present types."""
+
+    label: str
+    count: int = 0
+    ids: list[str] = field(default_factory=list)
+    why: str = ""
+    decision: Decision | None = None
+    types: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: EntityRow) -> None:
+        """Count one more entity."""
+        self.count += 1
+        self.types[display(row.type)] += 1
+        if len(self.ids) < SAMPLE:
+            self.ids.append(display(row.id))
+
+
+@dataclass
+class Survey:
+    """What one pass found; `groups` by (slug, key), `tallies` by the type as it stands in the column."""
+
+    changes: list[TypeChange] = field(default_factory=list)
+    counts: Counter[Disposition] = field(default_factory=Counter)
+    tallies: dict[RawText, Counter[Disposition]] = field(default_factory=dict)
+    groups: dict[tuple[str, str], Group] = field(default_factory=dict)
+    type_counts: list[tuple[RawText, int]] = field(default_factory=list)
+    dead_retypes: list[tuple[Ruling, str, str]] = field(default_factory=list)
+
+    def tally(self) -> dict[RawText, Tally]:
+        """The dispositions per type, frozen."""
+        return {raw: Tally(dict(counts)) for raw, counts in self.tallies.items()}
+
+
+@dataclass(frozen=True)
+class LedgerSources:
+    """The sources where no folder decides: only what the ledger remembers can matter, and no fact is read."""
+
+    situation: Situation
+    whole_brain: bool = False
+
+    def of(self, entity: str) -> EntitySources:
+        """The ledger's path of the cluster, if any."""
+        situation = self.situation
+        for member in situation.redirects.cluster(entity):
+            origin = situation.state.origins.get(member)
+            if origin is not None and origin.source_directory is not None:
+                return EntitySources(ledger_path=origin.source_directory)
+        return NO_SOURCES
+
+
+def read_sources(db: Db, situation: Situation) -> SourceIndex:
+    """TEMP."""
+    return LedgerSources(situation)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The disposition of one entity, with the group that its question belongs to."""
+
+    disposition: Disposition
+    group: tuple[str, str] | None = None
+    label: str = ""
+    why: str = ""
+    change: TypeChange | None = None
+    decision: Decision | None = None
+
+
+def survey(db: Db, situation: Situation) -> Survey:
+    """Judge every live entity that may not be compliant, in one pass inside the caller's snapshot."""
+    found = Survey(type_counts=readers.type_counts(db, situation.schema))
+    judge = Judge(situation, read_sources(db, situation))
+    for row in _rows(db, situation, found.type_counts, judge):
+        _record(found, row, judge.judge(row))
+    return found
+
+
+def _rows(db: Db, situation: Situation, counts: list[tuple[RawText, int]], judge: Judge) -> Iterator[EntityRow]:
+    """Each entity once: those of suspicious types, then those that something singles out."""
+    schema = situation.schema
+    if judge.sources.whole_brain:
+        # An unresolved source makes even a declared entity report-only, so nobody may be left out.
+        yield from readers.all_live(db, schema)
+        return
+    vocabulary = situation.vocabulary
+    types = [raw for raw, _ in counts if not _plainly_declared(raw, vocabulary)]
+    yield from readers.candidates(db, schema, types)
+    if any(raw is None for raw in types):
+        yield from (row for row in readers.null_types(db, schema))
+    suspicious = set(types)
+    for row in readers.live_by_ids(db, schema, judge.singled_out):
+        if row.type not in suspicious:
+            yield row
+
+
+def _plainly_declared(raw: RawText, vocabulary: Vocabulary) -> bool:
+    return isinstance(raw, str) and vocabulary.canonical(raw) == raw
+
+
+def _record(found: Survey, row: EntityRow, judged: Judged) -> None:
+    found.counts[judged.disposition] += 1
+    found.tallies.setdefault(row.type, Counter())[judged.disposition] += 1
+    if judged.change is not None:
+        found.changes.append(judged.change)
+    if judged.group is not None:
+        group = found.groups.get(judged.group)
+        if group is None:
+            group = found.groups[judged.group] = Group(judged.label, why=judged.why, decision=judged.decision)
+        group.add(row)
+
+
+class Judge:
+    """Gives one entity its disposition; built once for a situation."""
+
+    def __init__(self, situation: Situation, sources: SourceIndex) -> None:
+        self._situation = situation
+        self._ladder = situation.ladder
+        self.sources = sources
+        self._retypes = _retypes_by_entity(situation)
+        self._kept = situation.acting.kept_entities(situation.today)
+        self._origins = situation.state.origins
+        self._has_redirects = bool(situation.state.redirects)
+
+    @property
+    def singled_out(self) -> set[str]:
+        """Ids whose disposition may differ from that of their type."""
+        surfacing = {i for i, origin in self._origins.items() if origin.surfaces}
+        return {*self._ladder.special, *self._retypes, *surfacing}
+
+    def judge(self, row: EntityRow) -> Judged:
+        """The disposition of one live entity."""
+        if not row.readable:
+            why = "its id, name or type is not readable text, so it is never written"
+            return Judged(Disposition.UNREADABLE, ("row", "unreadable"), "unreadable rows", why)
+        entity, label = str(row.id), str(row.type)
+        origin = self.origin_of(entity)
+        sources = self.sources.of(entity)
+        if sources.report_only(self._situation.policy):
+            why = "a source no longer resolves, and it may have lain in a folder that is off"
+            return Judged(Disposition.REPORT_ONLY, ("shielded", "unresolved source"), "unresolved source", why)
+        own = self._situation.manifests.get(entity)
+        if own is not None and not own.readable:
+            why = f"its own manifest row cannot be read: {own.error}"
+            return Judged(Disposition.QUEUE, ("manifest", entity), entity, why)
+        decision = self._ladder.decide(entity, sources.ladder_paths)
+        if decision.verdict is not Verdict.GATE or decision.vocabulary is None:
+            return self._ungated(label, decision)
+        return self._gated(row, entity, label, decision, decision.vocabulary, origin, sources)
+
+    def origin_of(self, entity: str) -> Origin | None:
+        """The origin row that speaks for an entity: its own, else the first of its cluster."""
+        own = self._origins.get(entity)
+        if own is not None or not self._has_redirects:
+            return own
+        cluster = self._situation.redirects.cluster(entity)
+        return next((self._origins[i] for i in cluster if i in self._origins), None)
+
+    def _ungated(self, label: str, decision: Decision) -> Judged:
+        drifting = label not in self._situation.vocabulary
+        if decision.verdict is Verdict.HELD:
+            if not drifting:
+                return Judged(Disposition.COMPLIANT)
+            return Judged(Disposition.HELD, ("held", decision.why), label, decision.why, decision=decision)
+        if not drifting or is_blank(label):
+            return Judged(Disposition.COMPLIANT)
+        if decision.verdict is Verdict.OFF and decision.rung == "4":
+            return Judged(Disposition.UNGATED)
+        return Judged(Disposition.SHIELDED, ("shielded", label_key(label)), label, decision.why, decision=decision)
+
+    def _gated(
+        self,
+        row: EntityRow,
+        entity: str,
+        label: str,
+        decision: Decision,
+        vocabulary: Vocabulary,
+        origin: Origin | None,
+        sources: EntitySources,
+    ) -> Judged:
+        off = sources.off_path(self._situation.policy.lookup)
+        ruled = None if off else self._retype(row, entity, label, vocabulary)
+        if ruled is not None:
+            return ruled
+        canonical = vocabulary.canonical(label)
+        if canonical is not None:
+            if canonical == label or off:
+                return self._compliant(entity, label, origin)
+            why = f"another spelling of the declared type {canonical}"
+            return _changed(row, Disposition.RECASE, canonical, ChangeKind.RECASE, None, why)
+        if is_blank(label):
+            return self._queued(entity, label, ("blank", "blank"), "blank type", "its type is blank", decision)
+        if origin is not None and origin.surfaces:
+            return self._surfaced(entity, label, origin, decision)
+        if off:
+            why = f"a source lies in a folder that is off: {off}"
+            return Judged(Disposition.SHIELDED, ("shielded", label_key(label)), label, why, decision=decision)
+        alias = self._situation.acting.alias_for(label)
+        target = vocabulary.canonical(alias.to_type) if alias is not None else None
+        if alias is not None and target is not None:
+            why = f"ruling #{alias.ruling.seq}: {alias.from_type} → {target}"
+            return _changed(row, Disposition.RETYPE, target, ChangeKind.ALIAS, alias.ruling.seq, why)
+        return self._queued(
+            entity, label, ("type", label_key(label)), label, f"no manifest declares {label!r}", decision
+        )
+
+    def _compliant(self, entity: str, label: str, origin: Origin | None) -> Judged:
+        """A declared type; a label that the gate degraded still waits for a ruling of its own."""
+        original = origin.original_type if origin is not None and origin.reason == "degraded" else None
+        if original is None or entity in self._kept or is_blank(original):
+            return Judged(Disposition.COMPLIANT)
+        situation = self._situation
+        fallback = situation.vocabulary.fallback
+        landed = fallback is not None and label_key(label) == label_key(fallback)
+        if not landed or situation.acting.keeps_label(original, situation.today) is not None:
+            return Judged(Disposition.COMPLIANT)
+        why = f"the gate landed it as {label}, since nobody had declared {original!r}"
+        return Judged(Disposition.COMPLIANT, ("degraded", label_key(original)), original, why)
+
+    def _surfaced(self, entity: str, label: str, origin: Origin, decision: Decision) -> Judged:
+        slug = {"degraded": "degraded", "unlabeled_landing": "unlabeled"}.get(origin.reason, "gate-skipped")
+        why = f"the origin ledger says {origin.reason}, so it waits for a ruling on just these entities"
+        return self._queued(entity, label, (slug, label_key(label)), label, why, decision)
+
+    def _queued(
+        self, entity: str, label: str, group: tuple[str, str], shown: str, why: str, decision: Decision
+    ) -> Judged:
+        situation = self._situation
+        kept = entity in self._kept or situation.acting.keeps_label(label, situation.today) is not None
+        if kept:
+            return Judged(Disposition.KEPT)
+        return Judged(Disposition.QUEUE, group, shown, why, decision=decision)
+
+    def _retype(self, row: EntityRow, entity: str, label: str, vocabulary: Vocabulary) -> Judged | None:
+        found = self._retypes.get(entity)
+        if found is None:
+            return None
+        ruling, body = found
+        target = vocabulary.canonical(body.to_type)
+        if label_key(label) != label_key(body.from_type) or target is None or target == label:
+            return None
+        why = f"ruling #{ruling.seq} on this entity: {body.from_type} → {target}"
+        return _changed(row, Disposition.RETYPE, target, ChangeKind.RETYPE, ruling.seq, why)
+
+
+def _retypes_by_entity(situation: Situation) -> dict[str, tuple[Ruling, Retype]]:
+    """The latest retype ruling on each entity, merged-away ids leading to their survivor."""
+    found: dict[str, tuple[Ruling, Retype]] = {}
+    for ruling, body in situation.acting.retypes:
+        for entity in body.entities:
+            owner = situation.redirects.resolve(entity)
+            found[owner if isinstance(owner, str) else entity] = (ruling, body)
+    return found
+
+
+def _changed(
+    row: EntityRow, disposition: Disposition, to: str, kind: ChangeKind, ruling: int | None, why: str
+) -> Judged:
+    change = TypeChange(str(row.id), display(row.name), str(row.type), to, kind, ruling, why)
+    return Judged(disposition, change=change)
+
+
+def is_readable_label(raw: RawText) -> bool:
+    """Whether a type can be ruled on: readable and not blank."""
+    return readable(raw) and isinstance(raw, str) and not is_blank(raw)
