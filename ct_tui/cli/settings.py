@@ -1,0 +1,65 @@
+"""What the global options said, and the brain that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ct_tui.cli.output import Out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ct_tui.heal.workbench import Workbench
+    from ct_tui.policy.paths import Places
+
+Opener = Callable[["Places", bool], int]
+"""Opens the workstation on a brain, read-only or not, and gives its exit code."""
+
+
+@dataclass
+class Settings:
+    """The global options as given before or after the verb, the later one winning, and where output goes."""
+
+    brain: str | None = None
+    config: str | None = None
+    aliases: str | None = None
+    read_only: bool = False
+    json: bool = False
+    principal: str | None = None
+    opener: Opener | None = None
+    out: Out = field(default_factory=Out)
+
+    def places(self) -> Places:
+        """Every file of this run, by options, then environment, then default."""
+        from ct_tui.policy.paths import resolve_places
+
+        return resolve_places(self.brain, self.config, self.aliases)
+
+    def workbench(self) -> Workbench:
+        """The brain with its policy and rulings, to be closed after use; raises BrainError where it is none."""
+        from ct_tui.heal.workbench import Workbench
+
+        return Workbench(self.places(), read_only=self.read_only)
+
+    def give(self, document: object, lines: Callable[[], list[str]]) -> None:
+        """Print the one document with --json, else the lines for a person."""
+        if self.json:
+            self.out.document(document)
+        else:
+            self.out.lines(lines())
+
+    def open_workstation(self, brain: Path | None = None) -> int:
+        """Open the workstation on the chosen brain, or on the one given; raises BadInput without a terminal."""
+        from ct_tui.cli.terminal import require_terminal
+        from ct_tui.domain.errors import BadInput
+
+        if self.json:
+            raise BadInput("the workstation has no JSON", "name a verb, such as `ct-tui census --json`")
+        require_terminal()
+        if self.opener is None:
+            raise BadInput("this process has no workstation", "run the command ct-tui itself")
+        if brain is not None:
+            self.brain, self.config, self.aliases = str(brain), None, None
+        return self.opener(self.places(), self.read_only)
