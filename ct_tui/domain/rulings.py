@@ -18,7 +18,7 @@ from ct_tui.domain.manifest import TIER_FACT, EdgeType, NodeType, Vocabulary
 from ct_tui.domain.names import label_key, trim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 VERSION = 1
 SEED_FAMILY = "seed-family"
@@ -358,17 +358,10 @@ class RulingTable:
         """The rulings that act, oldest first: valid, not revoked, not superseded; none of a distrusted table."""
         if not self.trusted:
             return ()
-        live = [e.ruling for e in self.entries if e.valid and e.ruling is not None]
-        # A revocation may itself be revoked; read newest first, a revoked revocation does nothing.
-        gone: set[int] = set()
-        for ruling in reversed(live):
-            if ruling.seq in gone:
-                continue
-            if isinstance(ruling.body, Revoke):
-                gone.add(ruling.body.revokes)
-            if ruling.supersedes is not None:
-                gone.add(ruling.supersedes)
-        return tuple(r for r in live if r.seq not in gone)
+        # Conflicting rulings do not act, but what they superseded does not come back to life either.
+        signed = {State.VALID, State.CONFLICTING}
+        gone = retired([e.ruling for e in self.entries if e.ruling is not None and e.state in signed])
+        return tuple(e.ruling for e in self.entries if e.valid and e.ruling is not None and e.ruling.seq not in gone)
 
     def problems(self) -> tuple[Entry, ...]:
         """Entries that do not act because of what they are, not because a later ruling says so."""
@@ -377,6 +370,22 @@ class RulingTable:
     def get(self, seq: int) -> Entry | None:
         """The entry with this number, or None."""
         return next((e for e in self.entries if e.seq == seq), None)
+
+
+def retired(rulings: Sequence[Ruling]) -> frozenset[int]:
+    """Numbers that a later ruling revokes or supersedes, of rulings given oldest first.
+
+    Read newest first: a ruling that is retired itself retires nothing.
+    """
+    gone: set[int] = set()
+    for ruling in reversed(rulings):
+        if ruling.seq in gone:
+            continue
+        if isinstance(ruling.body, Revoke):
+            gone.add(ruling.body.revokes)
+        if ruling.supersedes is not None:
+            gone.add(ruling.supersedes)
+    return frozenset(gone)
 
 
 class Dead(StrEnum):
@@ -524,7 +533,7 @@ def _alias(fields: Mapping[str, Any]) -> Alias:
 def _legalize(fields: Mapping[str, Any]) -> Legalize:
     parent = fields.get("parent_type")
     rows = _strings(fields, "manifests") if "manifests" in fields else (TIER_FACT,)
-    edges = tuple(_signature(item) for item in fields.get("edges") or ())
+    edges = tuple(_signature(item) for item in _list(fields, "edges"))
     return Legalize(
         _label(fields, "type"),
         _string(fields, "description"),
@@ -613,6 +622,13 @@ def _strings(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
         raise BadInput(f"{key} must be a list of texts")
     return tuple(value)
+
+
+def _list(fields: Mapping[str, Any], key: str) -> list[Any]:
+    value = fields.get(key)
+    if value is not None and not isinstance(value, list):
+        raise BadInput(f"{key} must be a list")
+    return value or []
 
 
 def _signature(item: object) -> EdgeType:
