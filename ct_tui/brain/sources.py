@@ -82,16 +82,6 @@ def ledger_paths(origins: Mapping[str, Origin], redirects: Redirects) -> dict[st
     return found
 
 
-def folder_coverage(index: SourceIndex, policy: Policy) -> dict[str | None, int]:
-    """How many entities have a source that each config key decides; None stands for what no folder decides."""
-    counts: dict[str | None, int] = {}
-    for sources in index.found.values():
-        answers = (policy.lookup(path) for path in sources.ladder_paths)
-        for key in {a.key if a.rung == "2" else None for a in answers}:
-            counts[key] = counts.get(key, 0) + 1
-    return counts
-
-
 def _owner(redirects: Redirects, entity_id: str) -> str:
     """The survivor, or the id itself where its chain runs in a circle."""
     end = redirects.resolve(entity_id)
