@@ -6,6 +6,7 @@ also strips U+001C to U+001F, and `casefold` merges spellings that the app keeps
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Unicode's White_Space property, which Rust's trim follows.
@@ -13,6 +14,9 @@ WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+
+
+_ASCII_WORD = re.compile("[0-9a-z]+")
 
 
 def trim(text: str) -> str:
@@ -30,6 +34,8 @@ def merge_key(name: str) -> str:
 
     No normalisation takes place, so a decomposed accent is dropped; a name of punctuation only gives the empty key.
     """
+    if name.isascii():
+        return " ".join(_ASCII_WORD.findall(name.lower()))
     parts: list[str] = []
     gap = False
     for char in name:
