@@ -157,11 +157,23 @@ class Brain:
         refusal = self.write_refusal
         if refusal:
             raise BrainError(f"nothing was written: {refusal}", "open the brain with a program version that knows it")
+        self._require_same_file()
         with self._lock:
             if self._writer is None:
                 self._writer = _WriterThread(self.path)
             writer = self._writer
         return writer.run(job, before)
+
+    def _require_same_file(self) -> None:
+        """Refuse to write into a file that is no longer the one under this path."""
+        try:
+            same = _identity(self.path) == self.identity
+        except OSError:
+            same = False
+        if not same:
+            raise BrainError(
+                f"nothing was written: {self.path} was deleted or replaced since it was opened", "open the brain again"
+            )
 
     def close(self) -> None:
         """Let the writer finish and close this thread's connection."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ct_tui.brain import own
 from ct_tui.domain.census import Disposition, display
 from ct_tui.domain.ensure import Ensured
-from ct_tui.domain.errors import BadInput, NothingFound, StalePlan
+from ct_tui.domain.errors import BadInput, StalePlan
 from ct_tui.domain.json_text import BadJson, parse_object
 from ct_tui.domain.plan import (
     Binding,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ct_tui.brain.connection import Db
+    from ct_tui.brain.schema import Schema
     from ct_tui.domain.ensure import EnsurePlan
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
@@ -63,7 +64,7 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
     schema = situation.schema
     rows = own.changes_of_run(db, run) if schema.has("ct_tui_type_change") else []
     if not _run_exists(db, situation, run):
-        raise NothingFound(f"there is no run {run}", "list the runs with: ct-tui runs")
+        raise BadInput(f"there is no run {run}", "list the runs with: ct-tui runs")
     present = _present_types(db, [row["entity"] for row in rows])
     changes: list[TypeChange] = []
     moved: list[str] = []
@@ -121,6 +122,17 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
     return replace(
         plan, changes=tuple(rest), manifests=tuple(pending), edge_changes=tuple(repairs), _digest=[plan.digest]
     )
+
+
+def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
+    """The entities and edges that earlier runs of this very plan have written."""
+    if not schema.has("ct_tui_run"):
+        return frozenset()
+    rows = db.rows(
+        "SELECT t.entity_id FROM ct_tui_type_change t JOIN ct_tui_run r ON r.id = t.run WHERE r.plan_digest = ?",
+        (plan.digest,),
+    )
+    return frozenset(display(i) for (i,) in rows)
 
 
 def save_plan(plan: Plan, file: Path) -> None:

@@ -8,35 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
+from ct_tui.brain.sources import read_sources
 from ct_tui.domain.census import Disposition, RawText, Tally, display, readable
 from ct_tui.domain.ladder import Decision, Verdict
 from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.plan import ChangeKind, TypeChange
-from ct_tui.domain.sources import NO_SOURCES, EntitySources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.readers import EntityRow
+    from ct_tui.brain.sources import SourceIndex
     from ct_tui.domain.history import Origin
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.rulings import Retype, Ruling
+    from ct_tui.domain.sources import EntitySources
     from ct_tui.heal.situation import Situation
-
-
-class SourceIndex(Protocol):
-    """The sources of every entity; `whole_brain` says that even a declared entity must be looked at."""
-
-    @property
-    def whole_brain(self) -> bool:
-        """Whether nobody may be left out of the survey."""
-
-    def of(self, entity: str) -> EntitySources:
-        """The sources of one entity over its cluster."""
 
 
 SAMPLE = 1_000
@@ -79,28 +70,6 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class LedgerSources:
-    """The sources where no folder decides: only what the ledger remembers can matter, and no fact is read."""
-
-    situation: Situation
-    whole_brain: bool = False
-
-    def of(self, entity: str) -> EntitySources:
-        """The ledger's path of the cluster, if any."""
-        situation = self.situation
-        for member in situation.redirects.cluster(entity):
-            origin = situation.state.origins.get(member)
-            if origin is not None and origin.source_directory is not None:
-                return EntitySources(ledger_path=origin.source_directory)
-        return NO_SOURCES
-
-
-def read_sources(db: Db, situation: Situation) -> SourceIndex:
-    """TEMP."""
-    return LedgerSources(situation)
-
-
-@dataclass(frozen=True)
 class Judged:
     """The disposition of one entity, with the group that its question belongs to."""
 
@@ -115,7 +84,8 @@ class Judged:
 def survey(db: Db, situation: Situation) -> Survey:
     """Judge every live entity that may not be compliant, in one pass inside the caller's snapshot."""
     found = Survey(type_counts=readers.type_counts(db, situation.schema))
-    judge = Judge(situation, read_sources(db, situation))
+    sources = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
+    judge = Judge(situation, sources)
     for row in _rows(db, situation, found.type_counts, judge):
         _record(found, row, judge.judge(row))
     return found

@@ -1,0 +1,228 @@
+"""What a ruling must satisfy before anybody signs it, and what it would do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ct_tui.brain import readers
+from ct_tui.domain.census import display
+from ct_tui.domain.errors import BadInput
+from ct_tui.domain.ladder import Verdict
+from ct_tui.domain.names import is_blank, label_key
+from ct_tui.domain.queue import Impact
+from ct_tui.domain.rulings import SEED_FAMILY, Alias, Except, Keep, Legalize, Merge, Retype, Revoke
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.rulings import Body
+    from ct_tui.heal.situation import Situation
+    from ct_tui.heal.survey import Survey
+
+
+def check_rulings(db: Db, situation: Situation, bodies: Sequence[Body], supersedes: int | None = None) -> None:
+    """Raise BadInput where a ruling could not act or contradicts one in force; what one declares, the others may use."""
+    declared = situation.vocabulary
+    nodes = [b.node for b in bodies if isinstance(b, Legalize) and b.type not in declared]
+    together = replace(declared, node_types=(*declared.node_types, *nodes))
+    for body in bodies:
+        _check(db, situation, together, body, supersedes)
+
+
+def _check(db: Db, situation: Situation, vocabulary: Vocabulary, body: Body, supersedes: int | None) -> None:
+    if supersedes is not None:
+        _check_seq(situation, supersedes, "supersede")
+    if isinstance(body, Alias):
+        _check_alias(situation.vocabulary, vocabulary, body)
+    elif isinstance(body, Legalize):
+        _check_legalize(situation, vocabulary, body)
+    elif isinstance(body, Retype):
+        _check_retype(db, situation, vocabulary, body)
+    elif isinstance(body, Keep):
+        _check_keep(db, situation, body)
+    elif isinstance(body, Revoke):
+        _check_seq(situation, body.revokes, "revoke")
+    elif isinstance(body, Merge):
+        _check_entities(db, situation, (body.survivor, *body.losers))
+    elif isinstance(body, Except):
+        _check_until(situation, body)
+    _check_contradiction(situation, body, supersedes)
+
+
+def retypes_of(db: Db, situation: Situation, to: str, entities: Sequence[str]) -> tuple[Retype, ...]:
+    """One retype body for each present type of the entities; raises BadInput for an unknown id."""
+    rows = _check_entities(db, situation, entities)
+    by_type: dict[str, list[str]] = {}
+    for entity, kind in rows.items():
+        by_type.setdefault(kind, []).append(entity)
+    spelled = situation.vocabulary.canonical(to) or to
+    return tuple(Retype(tuple(ids), kind, spelled) for kind, ids in by_type.items())
+
+
+def impact_of(situation: Situation, found: Survey, body: Body) -> Impact:
+    """What a ruling would do to entities; the edges are added by who can count them."""
+    if isinstance(body, Alias):
+        return _label_impact(situation, found, body.from_type, moving=True)
+    if isinstance(body, Legalize):
+        return _label_impact(situation, found, body.type, moving=False)
+    if isinstance(body, Retype):
+        return Impact(len(body.entities), sample=body.entities[:5])
+    if isinstance(body, Keep):
+        return Impact(0, notes=("leaves the queue, stays in the census",))
+    if isinstance(body, Revoke):
+        return Impact(0, notes=("stops acting from here on; what it did stays until undone",))
+    return Impact(0)
+
+
+def _label_impact(situation: Situation, found: Survey, label: str, *, moving: bool) -> Impact:
+    key = label_key(label)
+    waiting = found.groups.get(("type", key))
+    shielded = found.groups.get(("shielded", key))
+    degraded = found.groups.get(("degraded", key))
+    count = waiting.count if waiting else 0
+    notes: list[str] = []
+    if not moving and count:
+        notes.append(f"{count} entities become declared as they are")
+    if degraded is not None:
+        notes.append(f"{degraded.count} entities that the gate degraded from {label} can be retyped too")
+    if situation.table.distrust:
+        notes.append("nothing ruled acts until the table of rulings is mended")
+    return Impact(
+        count if moving else 0,
+        shielded.count if shielded else 0,
+        tuple(waiting.ids[:5]) if waiting else (),
+        notes=tuple(notes),
+    )
+
+
+def _check_alias(now: Vocabulary, vocabulary: Vocabulary, body: Alias) -> None:
+    if is_blank(body.from_type) or is_blank(body.to_type):
+        raise BadInput("an alias needs two type names, neither of them blank")
+    if body.from_type in now or body.from_type in vocabulary:
+        raise BadInput(
+            f"{body.from_type!r} is already declared, and a declared type comes before an alias",
+            "retype single entities instead",
+        )
+    _check_declared(vocabulary, body.to_type)
+
+
+def _check_legalize(situation: Situation, vocabulary: Vocabulary, body: Legalize) -> None:
+    if is_blank(body.type):
+        raise BadInput("a type needs a name that is not blank")
+    if is_blank(body.description):
+        raise BadInput("a legalised type needs a description", "say what such an entity is, in one sentence")
+    rows = situation.manifests.rows
+    named = [r for key, r in rows.items() if key in body.manifests]
+    if SEED_FAMILY in body.manifests:
+        named += [r for r in rows.values() if r.vocabulary is not None and r.vocabulary.is_seed_family]
+    for key in body.manifests:
+        if key != SEED_FAMILY and key not in rows:
+            raise BadInput(f"there is no manifest row {key!r}", f"rows: {', '.join(rows) or 'none'}")
+    if not named:
+        raise BadInput("no manifest row declares all 17 seed types", "name the rows with --manifest")
+    vocabularies = [r.vocabulary for r in named if r.vocabulary is not None]
+    if vocabularies and all(body.type in v for v in vocabularies):
+        raise BadInput(f"{body.type!r} is already declared")
+    if body.parent_type is not None:
+        _check_parent(vocabulary, body)
+
+
+def _check_parent(vocabulary: Vocabulary, body: Legalize) -> None:
+    parent = body.parent_type or ""
+    if label_key(parent) == label_key(body.type):
+        raise BadInput(f"{body.type!r} cannot be its own parent")
+    _check_declared(vocabulary, parent)
+    if vocabulary.parent_of(parent) is not None:
+        raise BadInput(f"{parent!r} has a parent itself, and the engine allows one level")
+
+
+def _check_retype(db: Db, situation: Situation, vocabulary: Vocabulary, body: Retype) -> None:
+    _check_declared(vocabulary, body.to_type)
+    rows = _check_entities(db, situation, body.entities)
+    for entity, kind in rows.items():
+        if label_key(kind) != label_key(body.from_type):
+            raise BadInput(f"{entity} is {kind!r}, not {body.from_type!r}")
+        if kind == vocabulary.canonical(body.to_type):
+            raise BadInput(f"{entity} is {kind!r} already")
+        decision = situation.ladder.decide(entity)
+        if decision.verdict is Verdict.OPT_OUT:
+            raise BadInput(f"{entity} is shielded: {decision.why}", "lift the opt-out first")
+
+
+def _check_keep(db: Db, situation: Situation, body: Keep) -> None:
+    if body.until is not None and body.until < situation.today:
+        raise BadInput(f"{body.until} is over already", "give a day from today on")
+    if body.entities:
+        _check_entities(db, situation, body.entities)
+        return
+    label = body.type or ""
+    counts = readers.type_counts(db, situation.schema)
+    known = any(isinstance(raw, str) and label_key(raw) == label_key(label) for raw, _ in counts)
+    originals = (o.original_type for o in situation.state.origins.values())
+    known = known or any(o is not None and label_key(o) == label_key(label) for o in originals)
+    proposed = (p.type for p in readers.pending_proposals(db, situation.schema))
+    known = known or any(p is not None and label_key(p) == label_key(label) for p in proposed)
+    if not known:
+        raise BadInput(f"nothing in this brain bears the type {label!r}", "see the types with: ct-tui census")
+    if label in situation.vocabulary:
+        raise BadInput(f"{label!r} is already declared, so there is nothing to keep")
+
+
+def _check_seq(situation: Situation, seq: int, verb: str) -> None:
+    entry = situation.table.get(seq)
+    if entry is None:
+        raise BadInput(f"there is no ruling #{seq} to {verb}", "list them with: ct-tui rule list")
+    if entry.valid and situation.table.trusted and all(r.seq != seq for r in situation.table.valid()):
+        raise BadInput(f"ruling #{seq} was revoked or superseded already")
+
+
+def _check_contradiction(situation: Situation, body: Body, supersedes: int | None) -> None:
+    subject = body.subject
+    if not subject:
+        return
+    for ruling in situation.table.valid():
+        if ruling.body.subject == subject and ruling.seq != supersedes:
+            raise BadInput(
+                f"ruling #{ruling.seq} already decides this label: {ruling.body}",
+                f"replace it with --supersedes {ruling.seq}, or revoke it first",
+            )
+
+
+def _check_until(situation: Situation, body: Except) -> None:
+    if body.until is not None and body.until < situation.today:
+        raise BadInput(f"{body.until} is over already", "give a day from today on")
+
+
+def _check_declared(vocabulary: Vocabulary, label: str) -> None:
+    if label in vocabulary:
+        return
+    from rapidfuzz import process
+
+    near = process.extract(label_key(label), list(vocabulary.names), limit=3, score_cutoff=60)
+    hint = f"did you mean {', '.join(str(n[0]) for n in near)}?" if near else "see the types with: ct-tui ontology show"
+    raise BadInput(f"{label!r} is not declared, so nothing can become one", hint)
+
+
+def _check_entities(db: Db, situation: Situation, ids: Sequence[str]) -> dict[str, str]:
+    """Present types of live entities by id; raises BadInput for one that is unknown or cannot be ruled on."""
+    found: dict[str, str] = {}
+    names = readers.live_by_ids(db, situation.schema, ids)
+    rows = {display(r.id): r for r in names}
+    for entity in ids:
+        row = rows.get(entity)
+        if row is None:
+            raise BadInput(_absent(db, situation, entity), "ids are listed by: ct-tui census --ids --json")
+        if not row.readable:
+            raise BadInput(f"{entity} has an id, name or type that is not readable text, so it is never written")
+        found[entity] = str(row.type)
+    return found
+
+
+def _absent(db: Db, situation: Situation, entity: str) -> str:
+    survivor = situation.redirects.survivor(entity)
+    if isinstance(survivor, str):
+        return f"{entity} was merged into {survivor}"
+    return f"{entity} is archived" if readers.entity(db, entity) is not None else f"there is no entity {entity!r}"

@@ -1,0 +1,90 @@
+"""Signing rulings for a brain: which key, which name, and the verified table that the new entry follows."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.errors import TrustError
+from ct_tui.trust.judging import Standing, standings
+from ct_tui.trust.keys import KeyInfo, PassphraseNeeded, describe_key, list_keys
+from ct_tui.trust.paths import keys_folder
+from ct_tui.trust.signer import open_signer
+from ct_tui.trust.signers import load_signers
+from ct_tui.trust.signing import Draft, sign_rulings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from ct_tui.domain.rulings import Body, Head, Ruling
+    from ct_tui.policy.paths import Places
+    from ct_tui.trust.signer import Signer
+
+
+def sign_all(
+    places: Places,
+    drafts: Sequence[tuple[Body, str]],
+    *,
+    key: Path | None,
+    principal: str | None,
+    passphrase: Callable[[str], str] | None,
+    supersedes: int | None,
+    head_seen: Head,
+    now: float,
+) -> tuple[Ruling, ...]:
+    """Sign the drafts (body and reason) with one key and append them; raises TrustError, and then signs nothing."""
+    moment = dt.datetime.fromtimestamp(now, dt.UTC)
+    path = key if key is not None else only_key(places)
+    signer = _open(path, passphrase)
+    signers = load_signers(places.user_dir)
+    name = principal if principal is not None else only_principal(places, signer.public.fingerprint, moment)
+    made = [Draft(body, reason, name, supersedes) for body, reason in drafts]
+    return sign_rulings(made, signer, places.rulings, moment, signers=signers, head_seen=head_seen)
+
+
+def own_keys(places: Places) -> tuple[KeyInfo, ...]:
+    """The key files in the user's folder, usable or not."""
+    return list_keys(keys_folder(places.user_dir))
+
+
+def only_key(places: Places) -> Path:
+    """The one key of the user; raises TrustError where there is none or a choice to make."""
+    keys = own_keys(places)
+    if not keys:
+        raise TrustError("there is no key to sign with", "make one with: ct-tui keys new --as you@example.org")
+    if len(keys) > 1:
+        names = ", ".join(str(k.path) for k in keys)
+        raise TrustError(f"there are several keys to sign with: {names}", "choose one with --key")
+    return keys[0].path
+
+
+def only_principal(places: Places, fingerprint: str, now: dt.datetime) -> str:
+    """The one name that a key is trusted for; raises TrustError where there is none or a choice to make."""
+    lines = [s for s in trusted(places, now) if s.fingerprint == fingerprint]
+    names = list(dict.fromkeys(p for line in lines for p in line.principals if "*" not in p and "?" not in p))
+    if not names:
+        raise TrustError(
+            f"the key {fingerprint} is trusted for no name", "trust it with: ct-tui keys trust you@example.org KEY.pub"
+        )
+    if len(names) > 1:
+        raise TrustError(f"the key is trusted for several names: {', '.join(names)}", "choose one with --as")
+    return names[0]
+
+
+def trusted(places: Places, now: dt.datetime) -> tuple[Standing, ...]:
+    """Whom this machine trusts to rule, line by line."""
+    return standings(load_signers(places.user_dir), now)
+
+
+def _open(path: Path, passphrase: Callable[[str], str] | None) -> Signer:
+    """The signer of a key file; the passphrase is asked for only where the key needs one."""
+    try:
+        return open_signer(path)
+    except PassphraseNeeded:
+        if passphrase is None:
+            raise
+        return open_signer(path, passphrase(str(path)))
+
+
+__all__ = ["describe_key", "only_key", "only_principal", "own_keys", "sign_all", "trusted"]

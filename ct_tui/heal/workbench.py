@@ -1,0 +1,629 @@
+"""The workbench: one brain with its policy, rulings and runs; the core that both faces share.
+
+Every method may be called from any thread. What is shown comes from one `View`, read in one snapshot and kept while
+nothing moved: neither the brain (SQLite's data_version), nor config.json, the rulings, or the trusted signers.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from ct_tui.brain import own, readers
+from ct_tui.brain.connection import Brain
+from ct_tui.brain.watch import Change, Watch
+from ct_tui.domain.census import Census, RawText, TypeCount, census, display, with_tallies
+from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound
+from ct_tui.domain.names import label_key
+from ct_tui.domain.rulings import dead_aliases
+from ct_tui.heal import checks, heal_pass, planner, views
+from ct_tui.heal.apply import Applier, Closing
+from ct_tui.heal.held import held_proposals
+from ct_tui.heal.review import build_queue, proposal_item
+from ct_tui.heal.situation import Drift, Situation, read_situation
+from ct_tui.heal.survey import Survey, survey
+from ct_tui.policy.load import load_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.plan import Plan, Progress, Receipt
+    from ct_tui.domain.queue import EntityView, Impact, Queue, QueueItem
+    from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.heal_pass import HealReport
+    from ct_tui.policy.paths import Places
+
+Stamp = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class CensusReport:
+    """The census with what surrounds it, as `census --json` prints it."""
+
+    brain: str
+    schema_version: int | None
+    census: Census
+    drift: Drift | None
+    rulings_valid: int
+    ruling_problems: int
+    degraded: str = ""
+    distrust: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `census --json`."""
+        found = self.census
+        return {
+            "brain": self.brain,
+            "schema_version": self.schema_version,
+            "live": found.live,
+            "declared_types": found.declared_types,
+            "undeclared": {"entities": found.undeclared_entities, "types": found.undeclared_types},
+            "types": [_type_json(t) for t in found.types],
+            "policy_drift": self.drift.as_json() if self.drift else None,
+            "rulings": {"valid": self.rulings_valid, "problems": self.ruling_problems},
+            "degraded": self.degraded or None,
+            "distrust": self.distrust or None,
+        }
+
+
+@dataclass
+class View:
+    """Everything derived from one state of the brain, each part made when it is first asked for."""
+
+    brain: Brain
+    situation: Situation
+    found: Survey
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What heal would do now."""
+        plan = planner.make_plan(self.situation, self.found)
+        return _with_edges(self, plan)
+
+    @cached_property
+    def census(self) -> Census:
+        """The drift census with dispositions."""
+        vocabulary = self.situation.state.manifests.vocabulary
+        counted = census(self.found.type_counts, vocabulary)
+        tallied = with_tallies(counted, self.found.tally())
+        return replace(tallied, types=tuple(self._targets(t) for t in tallied.types))
+
+    @cached_property
+    def queue(self) -> Queue:
+        """The review queue."""
+        with self.brain.snapshot() as db:
+            extra = [*self._proposals(db), *_more_items(self, db)]
+            return build_queue(db, self.situation, self.found, fits=_fits(self, db), extra=extra)
+
+    def _targets(self, row: TypeCount) -> TypeCount:
+        """The alias in force for a type, or the ruling that declares it."""
+        acting = self.situation.acting
+        if not row.drifts or not isinstance(row.raw, str):
+            return row
+        legalized = next((r.seq for r, b in acting.legalized if label_key(b.type) == label_key(row.raw)), None)
+        alias = acting.alias_for(row.raw)
+        if alias is None:
+            return replace(row, legalized=legalized)
+        target = self.situation.vocabulary.canonical(alias.to_type) or alias.to_type
+        return replace(row, to=target, ruling=alias.ruling.seq, legalized=legalized)
+
+    def _proposals(self, db: Db) -> Iterator[QueueItem]:
+        from ct_tui.domain.ladder import Ladder
+
+        s = self.situation
+        # What heal would add counts only once it stands in the brain, so the ladder sees the manifests as they are.
+        ladder = Ladder(s.policy.lookup, s.state.manifests, s.redirects, s.state.opt_outs)
+        for held in held_proposals(db, s.schema, ladder, s.acting):
+            yield proposal_item(held.proposal, held.cause, held.fix, ())
+
+
+class Workbench:
+    """One brain with its policy, its rulings and its runs."""
+
+    def __init__(self, places: Places, *, read_only: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self.places = places
+        self._clock = clock
+        self._asked_read_only = read_only
+        self._lock = threading.RLock()
+        self._view: tuple[Stamp, View] | None = None
+        self._open()
+
+    def _open(self) -> None:
+        self.brain = Brain(self.places.brain, read_only=self._asked_read_only)
+        self._watch = Watch(self.brain)
+        self._polled = self.stamp()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the writer finish and give the connections back."""
+        self._watch.close()
+        self.brain.close()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing will be written: asked for, or the file cannot be written."""
+        return self.brain.read_only
+
+    @property
+    def write_refusal(self) -> str:
+        """Why nothing may be written, or an empty text."""
+        return self.brain.write_refusal
+
+    # Noticing others
+
+    def stamp(self) -> Stamp:
+        """A value that changes whenever anything that decides could have changed."""
+        from ct_tui.trust.paths import allowed_signers_path, revoked_keys_path
+
+        user = self.places.user_dir
+        files = (self.places.config, self.places.rulings, allowed_signers_path(user), revoked_keys_path(user))
+        return (self._watch.version(), *(_file_stamp(f) for f in files))
+
+    def poll(self) -> Change:
+        """What happened since the last call; a replaced brain is opened again."""
+        change = self._watch.poll()
+        if change is Change.REPLACED:
+            with self._lock:
+                self.close()
+                self._view = None
+                self._open()
+            return change
+        if change is Change.GONE:
+            return change
+        stamp = self.stamp()
+        if stamp == self._polled:
+            return Change.SAME
+        self._polled = stamp
+        return Change.CHANGED
+
+    def view(self) -> View:
+        """The present view, read again only when something moved."""
+        with self._lock:
+            stamp = self.stamp()
+            day = int(self._clock()) // 86_400
+            if self._view is not None and self._view[0] == (*stamp, day):
+                return self._view[1]
+            view = self._read_view()
+            self._view = ((*stamp, day), view)
+            return view
+
+    def _read_view(self) -> View:
+        self.brain.refresh_schema()
+        policy = load_policy(self.places.config)
+        with self.brain.snapshot() as db:
+            table = self._verify(readers.head_seen(db, self.brain.schema))
+            situation = read_situation(self.brain, db, policy, table, self._clock())
+            return View(self.brain, situation, survey(db, situation))
+
+    def _verify(self, seen: Any) -> RulingTable:
+        from ct_tui.trust.signers import load_signers
+        from ct_tui.trust.verify import verify_table
+
+        moment = dt.datetime.fromtimestamp(self._clock(), dt.UTC)
+        return verify_table(self.places.rulings, load_signers(self.places.user_dir), seen, moment)
+
+    # Reading
+
+    def census(self, *, ids: bool = False) -> CensusReport:
+        """The drift census; with `ids` every row lists its entities."""
+        view = self.view()
+        table = view.situation.table
+        found = view.census
+        if ids:
+            with self.brain.reading() as db:
+                schema = self.brain.schema
+                rows = tuple(replace(t, ids=tuple(readers.ids_of_type(db, schema, t.raw))) for t in found.types)
+            found = replace(found, types=rows)
+        return CensusReport(
+            str(self.brain.path),
+            self.brain.schema.version,
+            found,
+            view.situation.drift,
+            sum(1 for e in table.entries if e.valid) if table.trusted else 0,
+            len(table.problems()),
+            view.situation.degraded,
+            table.distrust,
+        )
+
+    def queue(self) -> Queue:
+        """The review queue."""
+        view = self.view()
+        with view.lock:
+            return view.queue
+
+    def item(self, item_id: str) -> QueueItem:
+        """One open question; raises NothingFound."""
+        found = self.queue().get(item_id)
+        if found is None:
+            raise NothingFound(f"there is no open question {item_id!r}", "list them with: ct-tui queue")
+        return found
+
+    def entity(self, entity_id: str) -> EntityView:
+        """One entity with its evidence; a merged-away id leads to its survivor; raises NothingFound."""
+        view = self.view()
+        with self.brain.reading() as db:
+            found = views.entity_view(db, self.brain.schema, entity_id, _edge_judge(view))
+        return replace(found, shielded=self._shield(view, found.id))
+
+    def entities_of(self, item: QueueItem, offset: int = 0, limit: int = 200) -> tuple[EntityView, ...]:
+        """The entities that a question covers, without their evidence."""
+        ids = item.entities[offset : offset + limit]
+        with self.brain.reading() as db:
+            rows = {r.id: r for r in readers.live_by_ids(db, self.brain.schema, ids)}
+        return tuple(views.light_view(rows[i]) for i in ids if i in rows)
+
+    def entities_by_type(self, raw_type: RawText, *, after: str = "", limit: int = 500) -> tuple[EntityView, ...]:
+        """One page of the live entities of a type, in id order."""
+        with self.brain.reading() as db:
+            rows = readers.page_of_type(db, self.brain.schema, raw_type, after, limit)
+        return tuple(views.light_view(r) for r in rows)
+
+    def search(self, text: str, limit: int = 50) -> tuple[EntityView, ...]:
+        """Live entities by id or by a part of the name."""
+        with self.brain.reading() as db:
+            return tuple(views.light_view(r) for r in readers.search(db, self.brain.schema, text, limit))
+
+    def why(self, entity_id: str) -> tuple[str, ...]:
+        """The ladder's way to its decision for one entity, step by step; raises NothingFound."""
+        from ct_tui.brain.sources import ledger_paths, sources_of
+
+        situation = self.view().situation
+        with self.brain.reading() as db:
+            row, _ = views.resolve(db, self.brain.schema, entity_id)
+            owner = display(row.id)
+            ledger = ledger_paths(situation.state.origins, situation.redirects)
+            sources = sources_of(db, self.brain.schema, {owner}, situation.redirects, ledger).of(owner)
+        decision = situation.ladder.decide(owner, sources.ladder_paths)
+        return tuple(f"rung {step.rung}: {step.why}" for step in decision.trace)
+
+    def ledger(self, entity_id: str) -> Ledger:
+        """The type-origin history of an entity; raises NothingFound."""
+        with self.brain.reading() as db:
+            return views.ledger(db, self.brain.refresh_schema(), entity_id)
+
+    def history(
+        self,
+        *,
+        ruling: int | None = None,
+        reason: str | None = None,
+        run: int | None = None,
+        limit: int = 500,
+        before: int | None = None,
+    ) -> tuple[HistoryRow, ...]:
+        """Type changes, newest first; `before` is the row id to go on from."""
+        with self.brain.reading() as db:
+            schema = self.brain.refresh_schema()
+            return readers.history(db, schema, ruling=ruling, reason=reason, run=run, limit=limit, before=before)
+
+    def runs(self) -> tuple[RunRow, ...]:
+        """All runs, newest first."""
+        with self.brain.reading() as db:
+            return readers.runs(db, self.brain.refresh_schema())
+
+    def table(self) -> RulingTable:
+        """The verified rulings."""
+        return self.view().situation.table
+
+    def dead_aliases(self) -> tuple[DeadAlias, ...]:
+        """Valid aliases that cannot act."""
+        situation = self.view().situation
+        return dead_aliases(situation.table, situation.state.manifests.vocabulary)
+
+    def vocabulary(self) -> Vocabulary:
+        """tier_fact's vocabulary with the signed legalisations."""
+        return self.view().situation.vocabulary
+
+    # Ruling
+
+    def check(self, body: Body, supersedes: int | None = None) -> None:
+        """Raise BadInput where a ruling could not act or contradicts one in force."""
+        view = self.view()
+        with self.brain.reading() as db:
+            checks.check_rulings(db, view.situation, [body], supersedes)
+
+    def retypes(self, to: str, entities: Sequence[str]) -> tuple[Body, ...]:
+        """The retype bodies for some entities, one for each present type; raises BadInput for an unknown id."""
+        view = self.view()
+        with self.brain.reading() as db:
+            return checks.retypes_of(db, view.situation, to, entities)
+
+    def impact(self, body: Body) -> Impact:
+        """What a ruling would do before anybody signs it."""
+        view = self.view()
+        return _edge_impact(view, body, checks.impact_of(view.situation, view.found, body))
+
+    def rule(
+        self,
+        body: Body,
+        reason: str,
+        *,
+        key: Path | None = None,
+        principal: str | None = None,
+        passphrase: Callable[[str], str] | None = None,
+        supersedes: int | None = None,
+    ) -> Ruling:
+        """Check a ruling, sign it, append it to the table, and let the brain remember the table's head."""
+        self.check(body, supersedes)
+        return self._sign([(body, reason)], key, principal, passphrase, supersedes)[0]
+
+    def proposals(self, file: Path) -> tuple[tuple[Body, str], ...]:
+        """The unsigned proposals of a file, each with its own reason; raises TrustError."""
+        from ct_tui.trust.proposals import read_proposals
+
+        return tuple((p.body, p.reason) for p in read_proposals(file))
+
+    def adopt(
+        self,
+        file: Path,
+        only: Sequence[int] = (),
+        extra_reason: str = "",
+        *,
+        key: Path | None = None,
+        principal: str | None = None,
+        passphrase: Callable[[str], str] | None = None,
+    ) -> tuple[Ruling, ...]:
+        """Sign the proposals of a file, all or those with the given numbers (from 1); all or none are signed."""
+        proposals = self.proposals(file)
+        wanted = list(only) or list(range(1, len(proposals) + 1))
+        for number in wanted:
+            if not 1 <= number <= len(proposals):
+                raise BadInput(f"{file} has {len(proposals)} proposals, and no number {number}")
+        drafts = [proposals[number - 1] for number in wanted]
+        extra = f"; {extra_reason}" if extra_reason.strip() else ""
+        view = self.view()
+        with self.brain.reading() as db:
+            checks.check_rulings(db, view.situation, [body for body, _ in drafts])
+        return self._sign([(b, r + extra) for b, r in drafts], key, principal, passphrase, None)
+
+    def _sign(
+        self,
+        drafts: Sequence[tuple[Body, str]],
+        key: Path | None,
+        principal: str | None,
+        passphrase: Callable[[str], str] | None,
+        supersedes: int | None,
+    ) -> tuple[Ruling, ...]:
+        from ct_tui.heal.signing import sign_all
+
+        if self._asked_read_only:
+            raise BrainError("nothing was signed: the brain is opened read-only", "open it without --read-only")
+        with self.brain.reading() as db:
+            seen = readers.head_seen(db, self.brain.refresh_schema())
+        signed = sign_all(
+            self.places,
+            drafts,
+            key=key,
+            principal=principal,
+            passphrase=passphrase,
+            supersedes=supersedes,
+            head_seen=seen,
+            now=self._clock(),
+        )
+        self._remember_head()
+        return signed
+
+    def _remember_head(self) -> None:
+        """Let the brain remember the head, so that a cut table is noticed; a read-only brain cannot."""
+        head = self.table().head
+        if not self.write_refusal and self.table().trusted:
+            self.brain.write(lambda db: own.remember_head(db, head))
+
+    # Healing
+
+    def plan(self) -> Plan:
+        """What heal would do now; writes nothing."""
+        view = self.view()
+        with view.lock:
+            return view.plan
+
+    def save_plan(self, plan: Plan, file: Path) -> None:
+        """Write a plan to a file."""
+        planner.save_plan(plan, file)
+
+    def load_plan(self, file: Path) -> Plan:
+        """Read a saved plan; raises BadInput."""
+        return planner.load_plan(file)
+
+    def undo_plan(self, run: int) -> Plan:
+        """The inverse of a run; raises BadInput for an unknown one."""
+        view = self.view()
+        with self.brain.snapshot() as db:
+            return _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run))
+
+    def apply(
+        self,
+        plan: Plan,
+        *,
+        by: str = "",
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+        backup: bool | None = None,
+    ) -> Receipt:
+        """Apply a plan that still fits; raises StalePlan with what moved, or the reason why nothing may be written."""
+        self._require_writable()
+        view = self.view()
+        situation = view.situation
+        verdict = heal_pass.judge_heal(situation, None, None)
+        if verdict.skipped is not None:
+            raise BadInput(verdict.notes[0], "nothing was written")
+        if plan.undoes is not None:
+            rest = self._fresh_undo(plan)
+            return self._run(rest, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup)
+        with view.lock:
+            rest = planner.still_allowed(plan, view.plan, self._done_by(plan))
+        return self._run(rest, self._closing, by, progress, stop, backup)
+
+    def heal(
+        self,
+        *,
+        apply: bool,
+        confirm: str | None = None,
+        waive: str | None = None,
+        by: str = "",
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> HealReport:
+        """The whole heal in the app's order; without `apply` the report alone, and nothing is written."""
+        view = self.view()
+        verdict = heal_pass.judge_heal(view.situation, confirm, waive)
+        with view.lock:
+            plan = view.plan
+        report = heal_pass.report_of(view.situation, view.found, plan, verdict)
+        if not apply:
+            return report
+        try:
+            self._require_writable()
+            receipt = self._heal(plan, verdict, by, progress, stop)
+        except CtTuiError as error:
+            return replace(heal_pass.applied_report(report, None), error=error.message)
+        return heal_pass.applied_report(report, receipt)
+
+    def _heal(
+        self,
+        plan: Plan,
+        verdict: heal_pass.Verdict,
+        by: str,
+        progress: Callable[[Progress], None] | None,
+        stop: threading.Event | None,
+    ) -> Receipt | None:
+        if verdict.skipped is None:
+            return self._run(plan, self._closing, by, progress, stop, None)
+        if not verdict.ensure or not plan.manifests:
+            return None
+        # Drift blocks the retypes alone: the manifests are ensured all the same, as the app does it.
+        only = replace(plan, changes=(), edge_changes=(), _digest=[])
+        return self._run(only, lambda: Closing(numbers=self._numbers()), by, progress, stop, None)
+
+    def _run(
+        self,
+        plan: Plan,
+        closing: Callable[[], Closing],
+        by: str,
+        progress: Callable[[Progress], None] | None,
+        stop: threading.Event | None,
+        backup: bool | None,
+    ) -> Receipt:
+        head = self.table().head
+        self.brain.write(lambda db: own.remember_head(db, head))
+        applier = Applier(self.brain, plan, by=by or _user(), now=self._clock, progress=progress, stop=stop)
+        return applier.run(backup=backup, closing=closing)
+
+    def _closing(self) -> Closing:
+        """What a whole heal records: the queue that is left, the marks, and the night's numbers."""
+        view = self.view()
+        marks = heal_pass.marks(view.situation, int(self._clock() * 1000))
+        with view.lock:
+            return Closing(view.plan.queued, marks, self._numbers())
+
+    def _numbers(self) -> dict[str, Any]:
+        """The numbers of one night, for the trend."""
+        view = self.view()
+        found = view.census
+        numbers: dict[str, Any] = {
+            "live": found.live,
+            "undeclared_entities": found.undeclared_entities,
+            "undeclared_types": found.undeclared_types,
+            "declared_types": found.declared_types,
+        }
+        edges = _conformance(view)
+        return numbers if edges is None else {**numbers, "edges": edges}
+
+    def _done_by(self, plan: Plan) -> frozenset[str]:
+        """What a stopped run of this very plan has written already."""
+        with self.brain.reading() as db:
+            return planner.done_by(db, self.brain.refresh_schema(), plan)
+
+    def _fresh_undo(self, plan: Plan) -> Plan:
+        if plan.undoes is None:
+            raise BadInput("this plan undoes no run")
+        return planner.still_allowed(plan, self.undo_plan(plan.undoes), self._done_by(plan))
+
+    def _require_writable(self) -> None:
+        if self.write_refusal:
+            raise BrainError(f"nothing was written: {self.write_refusal}")
+
+    def _shield(self, view: View, entity_id: str) -> str:
+        decision = view.situation.ladder.decide(entity_id)
+        return decision.why if decision.skipped and decision.rung == "1a" else ""
+
+
+def _with_edges(view: View, plan: Plan) -> Plan:
+    """The plan with what it does to edges."""
+    return plan
+
+
+def _with_edge_undo(view: View, db: Db, plan: Plan) -> Plan:
+    """The undo plan with the run's edge repairs turned back."""
+    return plan
+
+
+def _edge_impact(view: View, body: Body, impact: Impact) -> Impact:
+    return impact
+
+
+def _edge_judge(view: View) -> Callable[[str, str, str], str]:
+    return lambda *_: ""
+
+
+def _fits(view: View, db: Db) -> Callable[[str], dict[str, tuple[int, int]]]:
+    return lambda _: {}
+
+
+def _conformance(view: View) -> dict[str, int] | None:
+    return None
+
+
+def _more_items(view: View, db: Db) -> Iterator[QueueItem]:
+    yield from ()
+
+
+def _type_json(row: TypeCount) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "type": row.type,
+        "count": row.count,
+        "status": row.status.value,
+        "to": row.to,
+        "retype": row.retype,
+        "queue": row.queue,
+        "report_only": row.report_only,
+        "shielded": row.shielded,
+        "kept": row.kept,
+        "held": row.held,
+        "ruling": row.ruling,
+        "legalized": row.legalized,
+        "looks_like": row.looks_like,
+    }
+    return {**found, "ids": list(row.ids)} if row.ids else found
+
+
+def _file_stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+def _user() -> str:
+    """Who runs it, as the app names its reviewers."""
+    import os
+
+    for name in ("USER", "USERNAME"):
+        value = os.environ.get(name, "").strip()
+        if value:
+            return value
+    return "cli-operator"
