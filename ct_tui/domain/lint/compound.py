@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ct_tui.domain.census import display
 from ct_tui.domain.lint.model import FactRow, Finding, Kind, Severity, focus
 
 if TYPE_CHECKING:
@@ -56,11 +57,10 @@ def fact_compound(fact: FactRow) -> Iterator[Finding]:
         return
     why = why_compound(body)
     if why is not None:
-        value = body if len(body) <= 200 else body[:200] + "…"
         fix = "write each assertion as a fact of its own"
-        yield Finding(
-            "fact-compound", Severity.INFO, focus(Kind.FACT, fact.id), "llm_wiki_entries.body", value, why, fix
-        )
+        where, path = focus(Kind.FACT, fact.id), "llm_wiki_entries.body"
+        value = body if len(body) <= 200 else body[:200] + "…"
+        yield Finding("fact-compound", Severity.INFO, where, path, value, why, fix, display(fact.entity_id))
 
 
 def why_compound(text: str) -> str | None:

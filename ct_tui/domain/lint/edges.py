@@ -101,9 +101,10 @@ def edge_related_to(edge: EdgeRow, vocabulary: EdgeVocabulary) -> Iterator[Findi
     tail = ", even though a manifest declares it" if declared else ""
     message = f"“{display(kind)}” only says that the two have to do with each other{tail}"
     fix = "say how they relate with a declared edge type, or drop the edge"
-    yield Finding("edge-related-to", severity, focus(Kind.EDGE, edge.id), PATH, shown(kind), message, fix)
+    where, owner = focus(Kind.EDGE, edge.id), display(edge.source_id)
+    yield Finding("edge-related-to", severity, where, PATH, shown(kind), message, fix, owner)
 
 
 def _undeclared(edge: EdgeRow, message: str, fix: str | None = None) -> Finding:
-    where = focus(Kind.EDGE, edge.id)
-    return Finding("edge-type-undeclared", Severity.ERROR, where, PATH, shown(edge.edge_type), message, fix)
+    where, owner = focus(Kind.EDGE, edge.id), display(edge.source_id)
+    return Finding("edge-type-undeclared", Severity.ERROR, where, PATH, shown(edge.edge_type), message, fix, owner)

@@ -59,43 +59,34 @@ def start_is_write_time(fact: FactRow) -> Iterator[Finding]:
         return
     if _happens(fact.okf_type) or _happens(fact.entity_type):
         return
-    yield _warn(
-        "fact-start-is-write-time",
-        fact,
-        "valid_from",
-        "it is said to have begun the moment it was written down",
-        "give the date when it became true, or 0 where nobody knows",
-    )
+    message = "it is said to have begun the moment it was written down"
+    fix = "give the date when it became true, or 0 where nobody knows"
+    yield _finding("fact-start-is-write-time", Severity.WARNING, fact, "valid_from", message, fix)
 
 
 def window_inverted(fact: FactRow) -> Iterator[Finding]:
     """`fact-window-inverted`: both ends are known and the end comes first."""
     start, end = fact.valid_from, fact.valid_to
     if _is_time(start) and _is_time(end) and start and end and end < start:
-        yield Finding(
-            "fact-window-inverted",
-            Severity.ERROR,
-            focus(Kind.FACT, fact.id),
-            "llm_wiki_entries.valid_to",
-            shown(end),
-            f"it ends before it begins (valid_from is {start})",
-            "swap the two, or set valid_to to 0 where it is still true",
-        )
+        message = f"it ends before it begins (valid_from is {start})"
+        fix = "swap the two, or set valid_to to 0 where it is still true"
+        yield _finding("fact-window-inverted", Severity.ERROR, fact, "valid_to", message, fix)
 
 
 def fact_time_units(fact: FactRow) -> Iterator[Finding]:
     """`fact-time-unit` for the four times of a fact, all milliseconds."""
+    owner = display(fact.entity_id)
     where = focus(Kind.FACT, fact.id)
-    yield from _unit(where, "llm_wiki_entries.created_at", fact.created_at, _ms_problem(fact.created_at))
-    yield from _unit(where, "llm_wiki_entries.updated_at", fact.updated_at, _ms_problem(fact.updated_at))
+    for column, value in (("created_at", fact.created_at), ("updated_at", fact.updated_at)):
+        yield from _unit(where, f"llm_wiki_entries.{column}", value, _ms_problem(value), owner)
     for column, value in (("valid_from", fact.valid_from), ("valid_to", fact.valid_to)):
-        yield from _unit(where, f"llm_wiki_entries.{column}", value, _ms_problem(value, MS_WORLD_FLOOR))
+        yield from _unit(where, f"llm_wiki_entries.{column}", value, _ms_problem(value, MS_WORLD_FLOOR), owner)
 
 
 def edge_time_units(edge: EdgeRow) -> Iterator[Finding]:
     """`fact-time-unit` for an edge's created_at, milliseconds."""
-    problem = _ms_problem(edge.created_at)
-    yield from _unit(focus(Kind.EDGE, edge.id), "llm_wiki_edges.created_at", edge.created_at, problem)
+    where, value = focus(Kind.EDGE, edge.id), edge.created_at
+    yield from _unit(where, "llm_wiki_edges.created_at", value, _ms_problem(value), display(edge.source_id))
 
 
 def entity_time_units(entity: EntityRow) -> Iterator[Finding]:
@@ -109,7 +100,7 @@ def confidence(fact: FactRow) -> Iterator[Finding]:
     """`fact-confidence`: certain without the user's word for it, or a number that is none between 0 and 1."""
     problem = _confidence_problem(fact.confidence, display(fact.source_type))
     if problem is not None:
-        yield _warn("fact-confidence", fact, "confidence", *problem)
+        yield _finding("fact-confidence", Severity.WARNING, fact, "confidence", *problem)
 
 
 @dataclass(frozen=True)
@@ -133,8 +124,7 @@ class Provenance:
         problem = self.problem(fact.source_ref, fact.evidence)
         if problem is not None:
             severity, message, fix = problem
-            where, path = focus(Kind.FACT, fact.id), "llm_wiki_entries.source_ref"
-            yield Finding("fact-provenance", severity, where, path, _short(fact.source_ref), message, fix)
+            yield _finding("fact-provenance", severity, fact, "source_ref", message, fix)
 
     def problem(self, ref: RawText, evidence: RawText) -> tuple[Severity, str, str] | None:
         """What is wrong with a source_ref (`evidence` is what librarian_evidence keeps for its fact), or None."""
@@ -243,10 +233,10 @@ def _seconds_problem(value: RawText) -> str | None:
     return "this looks like milliseconds in a column of seconds" if abs(value) >= S_CEILING else None
 
 
-def _unit(where: Focus, path: str, value: RawText, problem: str | None) -> Iterator[Finding]:
+def _unit(where: Focus, path: str, value: RawText, problem: str | None, owner: str = "") -> Iterator[Finding]:
     if problem is not None:
         fix = _right_unit(path, value)
-        yield Finding("fact-time-unit", Severity.WARNING, where, path, shown(value), problem, fix)
+        yield Finding("fact-time-unit", Severity.WARNING, where, path, shown(value), problem, fix, owner)
 
 
 def _right_unit(path: str, value: RawText) -> str | None:
@@ -266,9 +256,9 @@ def _happens(kind: RawText) -> bool:
     return isinstance(kind, str) and label_key(kind) in HAPPENING_TYPES
 
 
-def _warn(rule: str, fact: FactRow, column: str, message: str, fix: str) -> Finding:
-    value = shown(getattr(fact, column))
-    return Finding(rule, Severity.WARNING, focus(Kind.FACT, fact.id), f"llm_wiki_entries.{column}", value, message, fix)
+def _finding(rule: str, severity: Severity, fact: FactRow, column: str, message: str, fix: str) -> Finding:
+    value, path = _short(getattr(fact, column)), f"llm_wiki_entries.{column}"
+    return Finding(rule, severity, focus(Kind.FACT, fact.id), path, value, message, fix, display(fact.entity_id))
 
 
 def _short(value: RawText, limit: int = 200) -> str | int | float | None:

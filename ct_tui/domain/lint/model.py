@@ -67,7 +67,8 @@ class Rule:
 class Finding:
     """One place where a rule is not kept; `path` is table and column, `value` what stands there.
 
-    `new` is True where the last night did not see it, False where it did, None where no night was remembered.
+    `owner` is the entity that a fact or an edge belongs to (of an edge, its source). `new` is True where the last
+    night did not see it, False where it did, None where no night was remembered.
     """
 
     rule: str
@@ -77,7 +78,13 @@ class Finding:
     value: str | int | float | None
     message: str
     fix: str | None = None
+    owner: str = ""
     new: bool | None = None
+
+    @property
+    def entity(self) -> str:
+        """The entity to look at: the focus itself or its owner; empty where no entity is concerned."""
+        return self.focus.id if self.focus.kind is Kind.ENTITY else self.owner
 
     @property
     def fingerprint(self) -> int:
@@ -98,6 +105,8 @@ class Finding:
         }
         if self.fix is not None:
             found["fix"] = self.fix
+        if self.owner:
+            found["entity"] = self.owner
         if self.new is not None:
             found["new"] = self.new
         return found

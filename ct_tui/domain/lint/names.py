@@ -57,42 +57,45 @@ def name_duplicates(group: Collection[EntityRow], apart: Collection[frozenset[st
     for entity in group:
         others = [o for o in group if o.id != entity.id and not _kept_apart(entity, o, apart)]
         if others:
-            message = f"“{entity.name}” is also the name of {listed(str(o.id) for o in others)}"
+            message = f"“{entity.name!s}” is also the name of {listed(str(o.id) for o in others)}"
             fix = "merge them, or rule that they are different things"
             yield _finding("name-duplicate", Severity.WARNING, entity, message, fix)
 
 
-def name_signs(entity: EntityRow) -> Iterator[Finding]:
-    """`name-look-alike` in one name: invisible characters, or letters of another alphabet among Latin ones."""
-    name = entity.name
-    if not isinstance(name, str) or name.isascii():
-        if isinstance(name, str) and any(ord(c) < 32 or ord(c) == 127 for c in name):
-            yield _finding("name-look-alike", Severity.WARNING, entity, "the name holds control characters", _RETYPE)
-        return
+def signs_in(name: object) -> tuple[str, ...]:
+    """What in one name deceives a reader: invisible characters, letters of another alphabet among Latin ones."""
+    if not isinstance(name, str):
+        return ()
+    found: list[str] = []
     hidden = invisible_in(name)
     if hidden:
-        message = f"the name holds characters that nobody sees: {', '.join(hidden)}"
-        yield _finding("name-look-alike", Severity.WARNING, entity, message, _RETYPE)
-    mixed = mixed_word(name)
+        found.append(f"the name holds characters that nobody sees: {', '.join(hidden)}")
+    mixed = None if name.isascii() else mixed_word(name)
     if mixed is not None:
-        word, letters = mixed
-        message = f"“{word}” mixes Latin letters with ones that only look Latin: {letters}"
-        yield _finding("name-look-alike", Severity.WARNING, entity, message, _RETYPE)
+        found.append(f"“{mixed[0]}” mixes Latin letters with ones that only look Latin: {mixed[1]}")
+    return tuple(found)
 
 
-_RETYPE = "type the name anew, or merge the entity with the one it looks like"
+def name_look_alike(groups: Iterable[Collection[EntityRow]], marked: Iterable[EntityRow]) -> Iterator[Finding]:
+    """`name-look-alike`: one finding for each entity that looks like another of its group, or bears signs of its own.
+
+    `groups` are live entities of one look, `marked` those whose names `signs_in` objects to.
+    """
+    twins = {str(e.id): (e, found) for group in groups for e in group if (found := _twins(e, group))}
+    suspects = {str(e.id): e for e in marked} | {i: e for i, (e, _) in twins.items()}
+    for entity_id, entity in suspects.items():
+        reasons = list(signs_in(entity.name))
+        if entity_id in twins:
+            reasons.insert(0, f"it looks like “{listed(twins[entity_id][1])}” and is spelled with other characters")
+        fix = "type the name anew, or merge the entity with the one it looks like"
+        yield _finding("name-look-alike", Severity.WARNING, entity, "; ".join(reasons), fix)
 
 
-def look_alikes(group: Collection[EntityRow]) -> Iterator[Finding]:
-    """`name-look-alike` among entities of one look: another key, or the same text in another encoding (NFC and NFD)."""
-    spellings = {str(e.name) for e in group}
-    for entity in group:
-        name = str(entity.name)
-        twins = sorted(s for s in spellings if s != name and _only_looks_alike(name, s))
-        # The plainest spelling is the word itself; the others are its look-alikes.
-        if twins and name != _plainest([name, *twins]):
-            message = f"it looks like “{listed(twins)}” and is spelled with other characters"
-            yield _finding("name-look-alike", Severity.WARNING, entity, message, _RETYPE)
+def _twins(entity: EntityRow, group: Collection[EntityRow]) -> list[str]:
+    name = str(entity.name)
+    found = sorted({str(o.name) for o in group if o.name != name and _only_looks_alike(name, str(o.name))})
+    # The plainest spelling is the word itself; the others are its look-alikes.
+    return found if found and name != _plainest([name, *found]) else []
 
 
 def name_near(

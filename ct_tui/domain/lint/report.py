@@ -1,0 +1,182 @@
+"""What a lint run found: gathered, counted, weighed against the exceptions in force and against the last night."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ct_tui.domain.lint.model import Finding, Focus, Kind, Severity
+from ct_tui.domain.lint.registry import RULES, severity_of
+from ct_tui.domain.queue import ItemKind, QueueItem
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+    from ct_tui.domain.rulings import InForce
+
+KEPT_PER_RULE = 10_000
+"""So many findings of one rule are kept in memory; the counts are always whole."""
+
+APART = "duplicate"
+"""The rule name of an exception that keeps entities apart for good; its focus are the entities' ids."""
+
+_ITEM_ENTITIES = 1000
+
+
+class Exceptions:
+    """The exceptions in force on a day: which findings a signed ruling has looked at and accepted."""
+
+    def __init__(self, acting: InForce, today: dt.date) -> None:
+        self._by_rule: dict[str, dict[str, int]] = {}
+        self.apart: frozenset[frozenset[str]] = kept_apart(acting, today)
+        for ruling, body in acting.exceptions:
+            if body.in_force(today) and body.rule != APART:
+                self._by_rule.setdefault(body.rule, {}).update(dict.fromkeys(body.focus, ruling.seq))
+
+    def covers(self, finding: Finding) -> int | None:
+        """The number of the ruling that accepts a finding, or None; nothing accepts that a rule failed."""
+        if finding.rule == "rule-failed":
+            return None
+        return self._by_rule.get(finding.rule, {}).get(finding.focus.id)
+
+
+def kept_apart(acting: InForce, today: dt.date) -> frozenset[frozenset[str]]:
+    """Every pair of entities that a ruling in force calls different things."""
+    pairs: set[frozenset[str]] = set()
+    for _, body in acting.exceptions:
+        if body.rule == APART and body.in_force(today):
+            ids = sorted(set(body.focus))
+            pairs.update(frozenset({a, b}) for at, a in enumerate(ids) for b in ids[at + 1 :])
+    return frozenset(pairs)
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """The findings, worst first; `counts` by rule are whole even where `findings` holds only the first of many.
+
+    `new` and `gone` compare with the last remembered night and are None where there was none; `excepted` counts
+    findings that a signed exception covers; `notes` say what could not be judged the usual way.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    excepted: int = 0
+    new: int | None = None
+    gone: int | None = None
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+    def severities(self) -> dict[str, int]:
+        """How many of the kept findings weigh how much."""
+        tally = Counter(f.severity for f in self.findings)
+        return {severity.value: tally.get(severity, 0) for severity in Severity}
+
+    @property
+    def failed(self) -> bool:
+        """Whether some rule could not run, so that the report is not the whole truth."""
+        return bool(self.counts.get("rule-failed"))
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that `lint --json` prints."""
+        return {
+            "findings": [f.as_json() for f in self.findings],
+            "counts": dict(self.counts),
+            "severities": self.severities(),
+            "excepted": self.excepted,
+            "new": self.new,
+            "gone": self.gone,
+            "left_out": self.left_out,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass
+class Gatherer:
+    """Takes findings one by one, so that a brain of any size can be linted in little memory."""
+
+    exceptions: Exceptions | None = None
+    before: Container[int] | None = None
+    keep: int | None = KEPT_PER_RULE
+    excepted: int = field(default=0, init=False)
+    new: int = field(default=0, init=False)
+    old: int = field(default=0, init=False)
+    _counts: Counter[str] = field(default_factory=Counter, init=False)
+    _kept: list[Finding] = field(default_factory=list, init=False)
+
+    def take(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Count and keep findings, and pass on those that no exception covers."""
+        for finding in findings:
+            if self.exceptions is not None and self.exceptions.covers(finding) is not None:
+                self.excepted += 1
+                continue
+            yield self._one(finding)
+
+    def _one(self, finding: Finding) -> Finding:
+        self._counts[finding.rule] += 1
+        if self.before is not None:
+            is_new = finding.fingerprint not in self.before
+            self.new += is_new
+            self.old += not is_new
+            finding = replace(finding, new=is_new)
+        if self.keep is None or self._counts[finding.rule] <= self.keep:
+            self._kept.append(finding)
+        return finding
+
+    def report(self, *, remembered: int = 0, notes: Iterable[str] = ()) -> LintReport:
+        """The report of everything taken; `remembered` is how many findings the last night had."""
+        order = {rule.id: at for at, rule in enumerate(RULES)}
+        kept = sorted(self._kept, key=lambda f: (f.severity.rank, order[f.rule], f.focus.id, f.path))
+        known = self.before is not None
+        return LintReport(
+            tuple(kept),
+            {rule.id: self._counts[rule.id] for rule in RULES if self._counts[rule.id]},
+            self.excepted,
+            self.new if known else None,
+            max(0, remembered - self.old) if known else None,
+            self._counts.total() - len(self._kept),
+            tuple(notes),
+        )
+
+
+def rule_failed(rule_id: str, why: str) -> Finding:
+    """`rule-failed`: a rule that could not run, told as what it is and never as clean."""
+    message = f"{rule_id} could not run: {why}"
+    return Finding("rule-failed", Severity.ERROR, Focus(Kind.RULE, rule_id), rule_id, None, message)
+
+
+def finding_items(report: LintReport) -> tuple[QueueItem, ...]:
+    """The findings as questions for the review queue: one item a rule, the worst and most frequent first.
+
+    Duplicate names are left to the duplicate groups, and rulings that cannot act to their own items.
+    """
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    items = [
+        _item(rule.id, rule.title, rule.why, by_rule[rule.id], report) for rule in RULES if _asks(rule.id, by_rule)
+    ]
+    return tuple(sorted(items, key=lambda i: (i.data["rank"], -i.count)))
+
+
+_OWN_ITEMS = frozenset(["name-duplicate", "name-near", "type-variant"])
+
+
+def _asks(rule_id: str, by_rule: Mapping[str, list[Finding]]) -> bool:
+    return rule_id in by_rule and rule_id not in _OWN_ITEMS and not rule_id.startswith("ruling-")
+
+
+def _item(rule_id: str, title: str, why: str, found: list[Finding], report: LintReport) -> QueueItem:
+    worst = min((f.severity for f in found), key=lambda s: s.rank)
+    fresh = sum(1 for f in found if f.new)
+    return QueueItem(
+        ItemKind.FINDING,
+        rule_id,
+        title,
+        report.counts[rule_id],
+        tuple(dict.fromkeys(f.entity for f in found[:_ITEM_ENTITIES] if f.entity)),
+        (f"{worst.value}: {why}", *((f"{fresh:,} of them are new since the last night",) if fresh else ())),
+        (f"no ruling accepts them; {found[0].fix}" if found[0].fix else "no ruling accepts them",),
+        data={"rank": worst.rank, "severity": severity_of(rule_id).value, "findings": tuple(found[:_ITEM_ENTITIES])},
+    )
