@@ -149,3 +149,18 @@ def test_continuous_integration_runs_the_checks_and_the_tests() -> None:
     assert "set -euo pipefail" in script
     assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["check", "test"]
     subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=True)
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "README.md", "ontology/README.md", "aliases/README.md"])
+def test_every_path_that_a_document_names_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w/.-])((?:ct_tui|tests|ontology|tools|screenshots|\.ci)/[\w./-]*[\w/])", text))
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_the_map_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {p.name for p in (ROOT / "ct_tui").iterdir() if (p / "__init__.py").is_file()}
+    areas = {p.name for p in (ROOT / "tests").iterdir() if (p / "__init__.py").is_file()}
+    assert [room for room in sorted(rooms) if f"ct_tui/{room}" not in text] == []
+    assert [area for area in sorted(areas) if f"`tests/{area}`" not in text] == []
