@@ -304,6 +304,23 @@ class TypeChangeRow(_Table):
         indexes = ((("entity_id",), False),)
 
 
+class EdgeChangeRow(_Table):
+    """ct_tui_edge_change, ours: every repaired edge, appended only; `before`, `after` JSON rows, `at` in seconds."""
+
+    id = peewee.AutoField()
+    run = peewee.IntegerField(index=True)
+    edge = Raw(index=True)
+    kind = peewee.TextField()
+    before = peewee.TextField(null=True)
+    after = peewee.TextField(null=True)
+    ruling = peewee.IntegerField(null=True)
+    by = peewee.TextField()
+    at = peewee.IntegerField()
+
+    class Meta:
+        table_name = "ct_tui_edge_change"
+
+
 class StateRow(_Table):
     """ct_tui_state, ours: what this program remembers about the brain, such as the rulings' head last seen."""
 
@@ -314,4 +331,4 @@ class StateRow(_Table):
         table_name = "ct_tui_state"
 
 
-OWN: tuple[type[peewee.Model], ...] = (Run, TypeChangeRow, StateRow)
+OWN: tuple[type[peewee.Model], ...] = (Run, TypeChangeRow, EdgeChangeRow, StateRow)

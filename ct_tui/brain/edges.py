@@ -1,0 +1,451 @@
+"""Reading edges set by set, and writing repaired ones by compare-and-set.
+
+The ends of all edges are put into one temporary table (works on a read-only connection too) and joined once, grouped
+to counted triples: never a query per edge. Use inside a snapshot, so that ends and edges are of one moment.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ct_tui.brain import models, sql, sql_edges
+from ct_tui.domain.census import RawText, display, readable
+from ct_tui.domain.edges import End, Liveness, Triple, Triples, edge_text, known_type
+from ct_tui.domain.plan import Conflict, EdgeChange, EdgeRow
+from ct_tui.domain.redirects import CYCLE, Redirects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.brain.schema import Schema
+
+CHUNK = 500
+"""How many values one statement takes."""
+
+
+class Mark(NamedTuple):
+    """What rules over an end besides its own row: whether it is spared, and the strict manifest row of its own."""
+
+    shielded: bool = False
+    row: str | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How the ends are seen: merges, marks by owner (the whole cluster listed), and types after a plan by entity id.
+
+    `default` marks every owner that is not listed.
+    """
+
+    redirects: Redirects = field(default_factory=Redirects)
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    default: Mark = field(default_factory=Mark)
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge with what its ends are; `rowid` pages, `readable` says whether a repair could name it."""
+
+    rowid: int
+    row: EdgeRow
+    triple: Triple
+    readable: bool = True
+
+
+class Cause(NamedTuple):
+    """One change of type: the columns of our history, or of the app's ledger where `run` is None."""
+
+    from_type: str
+    to_type: str
+    reason: str
+    ruling: int | None
+    run: int | None
+
+
+class CausedTriple(NamedTuple):
+    """Edges that are older than a type change of one of their ends, or of both."""
+
+    triple: Triple
+    source: Cause | None
+    target: Cause | None
+    n: int
+
+
+class EdgeReader:
+    """Edges of one moment of a brain, with their ends; every method joins or scans a fixed number of times."""
+
+    def __init__(self, db: Db, schema: Schema, scope: Scope | None = None) -> None:
+        self._db = db
+        self._schema = schema
+        self._scope = scope or Scope()
+        self._decoded: dict[tuple[RawText, int | None, RawText], End] = {}
+        self._marks: list[Mark] = [self._scope.default]
+        self._whole = False
+        self._prepared = False
+
+    @property
+    def _has_edges(self) -> bool:
+        return self._schema.has("llm_wiki_edges")
+
+    def triples(self) -> Triples:
+        """All edges of the brain, counted."""
+        if not self._has_edges:
+            return Triples(())
+        self._collect_all()
+        counts: dict[Triple, int] = {}
+        loops = 0
+        statement = sql_edges.COUNT_MOVED_TRIPLES if self._scope.moves else sql_edges.COUNT_TRIPLES
+        for edge_type, *ends, count, same in self._db.stream(statement):
+            triple = self._triple(edge_type, ends)
+            counts[triple] = counts.get(triple, 0) + count
+            loops += same or 0
+        return Triples(counts.items(), loops)
+
+    def triples_of(self, ids: Collection[str]) -> Triples:
+        """The edges that touch some ids, counted."""
+        edges = self.touching(ids)
+        loops = sum(1 for e in edges if e.row.source_id == e.row.target_id)
+        return Triples(((e.triple, 1) for e in edges), loops)
+
+    def touching(self, ids: Collection[str]) -> list[Edge]:
+        """The edges that begin or end at one of some ids, in the order they were written: one scan."""
+        if not ids or not self._has_edges:
+            return []
+        self._want(ids)
+        return self._with_ends(self._db.rows(sql_edges.TOUCHING))
+
+    def by_id(self, ids: Collection[str]) -> list[Edge]:
+        """The edges with these ids, in id order."""
+        if not ids or not self._has_edges:
+            return []
+        self._want(ids)
+        return self._with_ends(self._db.rows(sql_edges.BY_ID))
+
+    def where(self, test: Callable[[Triple], bool]) -> Iterator[Edge]:
+        """Every edge of the brain whose triple passes a test (asked once per triple), in the order of writing."""
+        if not self._has_edges:
+            return
+        self._collect_all()
+        passed: dict[Triple, bool] = {}
+        for row in self._db.stream(sql_edges.ALL_EDGES):
+            triple = self._triple(row[5], row[7:])
+            wanted = passed.get(triple)
+            if wanted is None:
+                wanted = passed[triple] = test(triple)
+            if wanted:
+                yield _edge(row, triple)
+
+    def of_type(
+        self, edge_type: str, test: Callable[[Triple], bool], *, after: int = 0, limit: int = 200
+    ) -> tuple[Edge, ...]:
+        """A page of the edges of one name whose triple passes a test; `after` is the rowid of the last one seen."""
+        found: list[Edge] = []
+        while self._has_edges and len(found) < limit:
+            rows = self._db.rows(sql_edges.PAGE_OF_EDGE_TYPE, (edge_type, after, max(limit, CHUNK)))
+            if not rows:
+                break
+            after = rows[-1][0]
+            found += (e for e in self._with_ends(rows) if test(e.triple))
+        return tuple(found[:limit])
+
+    def ends(self, ids: Iterable[str]) -> dict[str, End]:
+        """What some ids are as ends of an edge."""
+        wanted = list(dict.fromkeys(ids))
+        self._want(wanted)
+        self._collect(only=True)
+        rows = self._db.rows("SELECT id, type, mark, after FROM temp.ct_tui_ends")
+        found = {i: self._end(kind, mark, after) for i, kind, mark, after in rows}
+        return {i: found.get(i, MISSING) for i in wanted}
+
+    def caused(self) -> list[CausedTriple]:
+        """The edges older than the last type change of an end, counted with what that change was."""
+        causes = self._causes()
+        if not causes or not self._has_edges:
+            return []
+        self._collect_all()
+        numbered: dict[Cause, int] = {}
+        self._fresh(sql_edges.CAUSES_DROP, sql_edges.CAUSES_TABLE)
+        rows = ((i, numbered.setdefault(cause, len(numbered)), at) for i, cause, at in causes)
+        self._db.executemany(sql_edges.CAUSES_FILL, rows)
+        known = list(numbered)
+        found: list[CausedTriple] = []
+        for edge_type, s_type, s_mark, t_type, t_mark, source, target, count in self._db.stream(sql_edges.COUNT_CAUSED):
+            triple = self._triple(edge_type, (s_type, s_mark, None, t_type, t_mark, None))
+            of_source, of_target = (None if n is None else known[n] for n in (source, target))
+            found.append(CausedTriple(triple, of_source, of_target, count))
+        return found
+
+    def _causes(self) -> list[tuple[str, Cause, int]]:
+        """The last type change of every entity (ours, else the app's), merged-away ids sharing their survivor's."""
+        found: dict[str, tuple[Cause, int]] = {}
+        if self._schema.has("entity_type_origin"):
+            for i, original, reason, at in self._db.stream(sql_edges.HEALED_ORIGINS):
+                if isinstance(i, str):
+                    found[i] = (Cause(display(original), "", display(reason), None, None), _int(at))
+        if self._schema.has("ct_tui_type_change"):
+            for i, was, to, reason, ruling, run, at in self._db.stream(sql_edges.LATEST_CHANGES):
+                if isinstance(i, str):
+                    found[i] = (Cause(display(was), display(to), reason, ruling, run), _int(at))
+        rows = [(i, cause, at) for i, (cause, at) in found.items()]
+        for loser in self._scope.redirects.losers:
+            end = self._scope.redirects.resolve(loser)
+            if isinstance(end, str) and end in found:
+                rows.append((loser, *found[end]))
+        return rows
+
+    def _with_ends(self, rows: Sequence[tuple[Any, ...]]) -> list[Edge]:
+        ids = {end for row in rows for end in row[3:5] if isinstance(end, str)}
+        ends = self.ends(ids)
+        return [
+            _edge(row, Triple(display(row[5]), ends.get(row[3], MISSING), ends.get(row[4], MISSING))) for row in rows
+        ]
+
+    def _collect_all(self) -> None:
+        if not self._whole:
+            self._collect(only=False)
+            self._whole = True
+
+    def _collect(self, *, only: bool) -> None:
+        """Fill the table of ends, with all ids or with the wanted ones."""
+        self._prepare()
+        self._whole = False
+        self._fresh(sql_edges.ENDS_DROP, sql_edges.ENDS_TABLE)
+        scope = self._scope
+        parts = [("curated_entities", sql_edges.ENTITY_ENDS, "e.id")]
+        if len(scope.redirects):
+            parts.insert(0, ("curated_entities", sql_edges.MERGED_ENDS, "l.survivor"))
+        parts.append(("llm_wiki_entries", sql_edges.FACT_ENDS, "e.entity_id"))
+        parts.append(("llm_wiki_tasks", sql_edges.TASK_ENDS, "e.entity_id"))
+        for table, statement, owner in parts:
+            if not self._schema.has(table):
+                continue
+            moving = bool(scope.moves) and table == "curated_entities"
+            filled = sql_edges.ends(statement, owner=owner, marked=bool(scope.marks), moving=moving, only=only)
+            self._db.execute(filled)
+
+    def _prepare(self) -> None:
+        """The small tables that the ends are joined with, once."""
+        if self._prepared:
+            return
+        self._prepared = True
+        db, scope = self._db, self._scope
+        db.execute(sql_edges.TEMP_CACHE)
+        if len(scope.redirects):
+            self._fresh(sql_edges.LOSERS_DROP, sql_edges.LOSERS_TABLE)
+            ends = ((i, scope.redirects.resolve(i)) for i in scope.redirects.losers)
+            db.executemany(sql_edges.LOSERS_FILL, ((i, None if end is CYCLE else end) for i, end in ends))
+        if scope.marks:
+            numbered = {mark: 2 * n for n, mark in enumerate(dict.fromkeys(scope.marks.values()), 1)}
+            self._marks += numbered
+            self._fresh(sql_edges.MARKS_DROP, sql_edges.MARKS_TABLE)
+            db.executemany(sql_edges.MARKS_FILL, ((i, numbered[m]) for i, m in scope.marks.items()))
+        if scope.moves:
+            self._fresh(sql_edges.MOVES_DROP, sql_edges.MOVES_TABLE)
+            db.executemany(sql_edges.MOVES_FILL, scope.moves.items())
+
+    def _want(self, ids: Iterable[str]) -> None:
+        self._fresh(sql_edges.WANTED_DROP, sql_edges.WANTED_TABLE)
+        self._db.executemany(sql_edges.WANTED_FILL, ((i,) for i in ids))
+
+    def _fresh(self, drop: str, create: str) -> None:
+        self._db.execute(drop)
+        self._db.execute(create)
+
+    def _triple(self, edge_type: RawText, ends: Sequence[Any]) -> Triple:
+        return Triple(display(edge_type), self._end(*ends[:3]), self._end(*ends[3:6]))
+
+    def _end(self, kind: RawText, mark: int | None, after: RawText) -> End:
+        key = (kind, mark, after)
+        end = self._decoded.get(key)
+        if end is None:
+            end = self._decoded[key] = self._decode(kind, mark, after)
+        return end
+
+    def _decode(self, kind: RawText, mark: int | None, after: RawText) -> End:
+        if mark is None:
+            return MISSING
+        if mark == sql_edges.ARCHIVED:
+            return GONE
+        found = self._marks[mark // 2]
+        entity = mark % 2 == 0
+        return End(known_type(kind), Liveness.LIVE, entity, found.shielded, found.row, known_type(after))
+
+
+MISSING = End(None, Liveness.MISSING, entity=False)
+"""An end whose id no row has."""
+GONE = End(None, Liveness.ARCHIVED, entity=False)
+"""An end whose id only archived rows have."""
+
+
+def twin_of(db: Db, row: EdgeRow) -> str | None:
+    """The id of another edge with the same anchor, ends and type, or None."""
+    found = db.rows(sql_edges.TWINS, (row.entity_id, row.source_id, row.target_id, row.edge_type))
+    return next((display(i) for (i,) in found if i != row.id), None)
+
+
+@dataclass(frozen=True)
+class EdgeHistoryRow:
+    """One repaired edge as our history keeps it; `at` in seconds, None stands for a row that is not there."""
+
+    id: int
+    run: int
+    edge: str
+    kind: str
+    before: EdgeRow | None
+    after: EdgeRow | None
+    ruling: int | None
+    by: str
+    at: int
+
+
+def edge_history(
+    db: Db,
+    schema: Schema,
+    *,
+    run: int | None = None,
+    ruling: int | None = None,
+    edges: Sequence[str] = (),
+    limit: int | None = None,
+) -> list[EdgeHistoryRow]:
+    """Our edge history, newest first."""
+    if not schema.has("ct_tui_edge_change"):
+        return []
+    t = models.EdgeChangeRow
+    query = t.select().order_by(t.id.desc())
+    if run is not None:
+        query = query.where(t.run == run)
+    if ruling is not None:
+        query = query.where(t.ruling == ruling)
+    if limit is not None:
+        query = query.limit(limit)
+    if not edges:
+        return [_history_row(r) for r in db.run(query)]
+    parts = [list(edges[at : at + CHUNK]) for at in range(0, len(edges), CHUNK)]
+    rows = [_history_row(r) for part in parts for r in db.run(query.where(t.edge.in_(part)))]
+    return sorted(rows, key=lambda r: -r.id)
+
+
+def apply_edge_chunk(
+    db: Db, schema: Schema, changes: Sequence[EdgeChange], *, run: int, by: str, at: int
+) -> tuple[int, tuple[Conflict, ...]]:
+    """Write some repairs inside the caller's transaction; gives the rows written and those that could not be.
+
+    Each is compared with the whole row that the plan saw. Nothing is written onto an end that is not live or that is
+    opted out, and never onto a triple that is there already.
+    """
+    ids = {i for c in changes for row in (c.before, c.after) if row is not None for i in (row.source_id, row.target_id)}
+    live = _live_ids(db, schema, sorted(ids))
+    spared = _opted_out(db, schema, sorted(ids))
+    done = 0
+    conflicts: list[Conflict] = []
+    for change in changes:
+        problem = _unwritable(change, live, spared)
+        if not problem and _write(db, change) != 1:
+            problem = _found_instead(db, change)
+        if problem:
+            conflicts.append(Conflict(change.edge, _expected(change), problem))
+            continue
+        done += 1
+        _remember(db, change, run=run, by=by, at=at)
+    return done, tuple(conflicts)
+
+
+def _write(db: Db, change: EdgeChange) -> int:
+    """The rows that one compare-and-set changed: 1, or 0 where the edge is not what the plan saw."""
+    before, after = change.before, change.after
+    if before is None and after is not None:
+        return db.execute(sql_edges.EDGE_RESTORE, _values(after))
+    if before is not None and after is None:
+        return db.execute(sql_edges.EDGE_DROP, _values(before))
+    if before is None or after is None:
+        return 0
+    new = (after.source_id, after.target_id, after.edge_type)
+    return db.execute(sql_edges.EDGE_SWAP, (*new, *_values(before)))
+
+
+def _values(row: EdgeRow) -> tuple[Any, ...]:
+    return row.id, row.entity_id, row.source_id, row.target_id, row.edge_type, row.created_at
+
+
+def _remember(db: Db, change: EdgeChange, *, run: int, by: str, at: int) -> None:
+    before, after = (None if row is None else json.dumps(asdict(row)) for row in (change.before, change.after))
+    values = {"run": run, "edge": change.edge, "kind": change.kind.value, "before": before, "after": after}
+    db.do(models.EdgeChangeRow.insert(**values, ruling=change.ruling, by=by, at=at))
+
+
+def _unwritable(change: EdgeChange, live: set[str], spared: set[str]) -> str:
+    row = change.after or change.before
+    if row is None:
+        return "nothing to do"
+    ends = (row.source_id, row.target_id)
+    if any(i in spared for i in ends):
+        return "an end is opted out"
+    if change.after is not None and not all(i in live for i in ends):
+        return "an end is no longer live"
+    return ""
+
+
+def _found_instead(db: Db, change: EdgeChange) -> str:
+    """Why a compare-and-set changed nothing."""
+    found = db.one("SELECT id, source_id, edge_type, target_id FROM llm_wiki_edges WHERE id = ?", (change.edge,))
+    if found is None and change.before is not None:
+        return "no longer there"
+    if change.after is not None:
+        twin = twin_of(db, change.after)
+        if twin is not None:
+            return f"the same edge is already there as {twin}"
+    return "changed since" if found is None else f"now {edge_text(found[1], found[2], found[3])}"
+
+
+def _expected(change: EdgeChange) -> str:
+    row = change.before
+    return "not there" if row is None else edge_text(row.source_id, row.edge_type, row.target_id)
+
+
+def _live_ids(db: Db, schema: Schema, ids: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for table in ("curated_entities", "llm_wiki_entries", "llm_wiki_tasks"):
+        if schema.has(table):
+            found.update(i for (i,) in _in_parts(db, sql_edges.LIVE_IDS.replace("{table}", table), ids))
+    return found
+
+
+def _opted_out(db: Db, schema: Schema, ids: Sequence[str]) -> set[str]:
+    """The ids that are opted out, by themselves, by their owner or by their merge cluster."""
+    if not schema.has("ct_entity_optouts") or not db.scalar(sql_edges.ANY_OPT_OUT):
+        return set()
+    opt_outs = {i for i, _, _ in db.rows(sql.OPT_OUTS) if isinstance(i, str)}
+    rows = db.rows(sql.REDIRECTS) if schema.has("entity_redirects") else []
+    redirects = Redirects((a, b) for a, b in rows if isinstance(a, str) and isinstance(b, str))
+    owners = {i: i for i in ids}
+    for table in ("llm_wiki_tasks", "llm_wiki_entries"):
+        if schema.has(table):
+            owners.update(_in_parts(db, sql_edges.OWNERS.replace("{table}", table), ids))
+    return {i for i, owner in owners.items() if redirects.opted_out_by(owner, opt_outs) is not None}
+
+
+def _in_parts(db: Db, statement: str, ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    for at in range(0, len(ids), CHUNK):
+        part = ids[at : at + CHUNK]
+        yield from db.rows(sql.marks(statement, len(part)), part)
+
+
+def _edge(row: Sequence[Any], triple: Triple) -> Edge:
+    rowid, *texts, created_at = row[:7]
+    clean = all(readable(t) for t in texts) and isinstance(created_at, int)
+    edge_id, entity_id, source, target, edge_type = (display(t) for t in texts)
+    found = EdgeRow(edge_id, entity_id, source, target, edge_type, _int(created_at))
+    return Edge(rowid, found, triple, clean)
+
+
+def _history_row(r: Any) -> EdgeHistoryRow:
+    before, after = (None if text is None else EdgeRow(**json.loads(text)) for text in (r.before, r.after))
+    return EdgeHistoryRow(r.id, r.run, r.edge, r.kind, before, after, r.ruling, r.by, r.at)
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
