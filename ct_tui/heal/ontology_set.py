@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.schema import Schema
+    from ct_tui.domain.policy import Policy
 
 OPT_OUT_REASON = "ct-tui ontology set --mode off"
 COPIED = ("node_types", "edge_types", "fallback_node_type")
@@ -79,19 +80,16 @@ def set_ontology(brain: Brain, config: Path, request: SetRequest, clock: Callabl
     with brain.snapshot() as db:
         target = _check_brain(db, brain.schema, request, mode)
         warning = _no_manifest_warning(db, brain.schema)
-    # The text of the config is made and checked before the database is touched, so that a bad edit stops everything.
     done = SetResult(
         request.mode, request.entity, request.dir, request.fallback, _differs(target, request.entity), warning=warning
     )
     at = int(clock())
-    if request.entity is None and mode is not None:
-        edit_config(config, policy, _edit(request, mode))
-        done = replace(done, config_written=True)
+    # The database comes first: it is what another program may hold locked, and then nothing has been written yet.
     if request.entity is not None and mode is not None:
         return brain.write(lambda db: _set_entity(db, brain.schema, request, mode, at, done))
-    if request.fallback is None:
-        return done
-    return _after_config(done, lambda: brain.write(lambda db: _set_fallback(db, brain.schema, request, at, done)))
+    if request.fallback is not None:
+        done = brain.write(lambda db: _set_fallback(db, brain.schema, request, at, done))
+    return done if mode is None else _set_config(config, policy, _edit(request, mode), done)
 
 
 def clear_ontology(
@@ -192,14 +190,15 @@ def _clearing(folder: str | None) -> Callable[[str], str]:
     return lambda text: set_folder(text, normalise_key(folder), None)
 
 
-def _after_config(done: SetResult, write: Callable[[], SetResult]) -> SetResult:
-    """Run the second write; where it fails after the config was written, the error says so."""
+def _set_config(config: Path, policy: Policy, edit: Callable[[str], str], done: SetResult) -> SetResult:
+    """Edit the config; where that fails after a fallback was written, the error says so."""
     try:
-        return write()
+        edit_config(config, policy, edit)
     except CtTuiError as error:
-        if done.config_written:
-            error.details = (*error.details, "config.json had been written already and keeps the new mode")
+        if done.fallback_written:
+            error.details = (*error.details, "the fallback had been written already and stays")
         raise
+    return replace(done, config_written=True)
 
 
 def _set_entity(db: Db, schema: Schema, request: SetRequest, mode: Mode, at: int, done: SetResult) -> SetResult:
