@@ -38,16 +38,17 @@ def read_regular(path: Path, limit: int) -> bytes:
         raise
     except OSError as error:
         raise TrustError(f"{path} cannot be opened: {reason_of(error)}.") from error
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - the descriptor was opened so that a pipe cannot block
-        state = os.fstat(descriptor)
-        if stat.S_ISDIR(state.st_mode):
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
             raise TrustError(f"{path} is a folder, not a file.")
-        if not stat.S_ISREG(state.st_mode):
+        if not stat.S_ISREG(mode):
             raise TrustError(f"{path} is not a regular file.")
-        try:
-            data = file.read(limit + 1)
-        except OSError as error:
-            raise TrustError(f"{path} cannot be read: {reason_of(error)}.") from error
+        data = _read_up_to(descriptor, limit + 1)
+    except OSError as error:
+        raise TrustError(f"{path} cannot be read: {reason_of(error)}.") from error
+    finally:
+        os.close(descriptor)
     if len(data) > limit:
         raise TrustError(f"{path} is larger than {limit // 1024} KiB, which no file of its kind should be.")
     return data
@@ -106,6 +107,11 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
 def reason_of(error: OSError) -> str:
     """The system's words for an error, without its number and path."""
     return (error.strerror or str(error)).lower()
+
+
+def _read_up_to(descriptor: int, limit: int) -> bytes:
+    with open(descriptor, "rb", closefd=False) as file:
+        return file.read(limit)
 
 
 def _wait_for(descriptor: int, path: Path, seconds: float) -> None:

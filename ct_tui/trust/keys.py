@@ -106,24 +106,57 @@ def create_key(principal: str, folder: Path | None = None, passphrase: str | Non
     An existing key is never replaced: the next free name is taken. Raises TrustError.
     """
     require_principal(principal)
+    place = folder or keys_folder()
+    pair = _new_pair(passphrase)
+    try:
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        place.chmod(0o700)
+        return _write_pair(_free_name(place, principal), pair, principal)
+    except OSError as error:
+        raise TrustError(f"No key can be written to {place}: {reason_of(error)}.") from error
+
+
+def create_key_at(path: Path, principal: str, passphrase: str | None = None) -> KeyInfo:
+    """Make a key pair in a file of the caller's choice, whose folder must exist; raises TrustError.
+
+    An existing file is never replaced.
+    """
+    require_principal(principal)
+    pair = _new_pair(passphrase)
+    for taken in (path, public_path(path)):
+        if taken.exists() or taken.is_symlink():
+            raise TrustError(f"{taken} is there already, and no key is ever replaced.", "Name another file.")
+    try:
+        return _write_pair(path, pair, principal)
+    except OSError as error:
+        raise TrustError(f"No key can be written to {path}: {reason_of(error)}.") from error
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A new key pair: the bytes of the private file, and the public half."""
+
+    data: bytes
+    public: PublicKey
+    encrypted: bool
+
+
+def _new_pair(passphrase: str | None) -> _Pair:
     private = Ed25519PrivateKey.generate()
     public = PublicKey.from_raw(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
-    place = folder or keys_folder()
     try:
         data = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, _encryption(passphrase))
     except UnsupportedAlgorithm as error:
         raise _bcrypt_missing("A key with a passphrase cannot be made") from error
     except ValueError as error:
         raise TrustError(f"That passphrase cannot be used: {error}.") from error
-    try:
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        place.chmod(0o700)
-        path = _free_name(place, principal)
-        write_new(path, data, 0o600)
-        write_new(public_path(path), f"{public.text} {principal}\n".encode(), 0o644)
-    except OSError as error:
-        raise TrustError(f"No key can be written to {place}: {reason_of(error)}.") from error
-    return KeyInfo(path, public, bool(passphrase), principal)
+    return _Pair(data, public, bool(passphrase))
+
+
+def _write_pair(path: Path, pair: _Pair, principal: str) -> KeyInfo:
+    write_new(path, pair.data, 0o600)
+    write_new(public_path(path), f"{pair.public.text} {principal}\n".encode(), 0o644)
+    return KeyInfo(path, pair.public, pair.encrypted, principal)
 
 
 def list_keys(folder: Path | None = None) -> tuple[KeyInfo, ...]:

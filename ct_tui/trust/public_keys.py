@@ -59,7 +59,7 @@ class PublicKey:
         if len(blob) < 4 or len(name) != size or not is_kind(name.decode("ascii", "replace")):
             raise TrustError("That is not a public key of OpenSSH.")
         kind = name.decode("ascii")
-        if kind == ED25519 and len(blob) != 4 + size + 4 + _ED25519_BYTES:
+        if kind == ED25519 and blob != _ed25519_blob(blob[-_ED25519_BYTES:]):
             raise TrustError("That Ed25519 public key has the wrong length.")
         return cls(kind, blob)
 
@@ -81,8 +81,7 @@ class PublicKey:
     @classmethod
     def from_raw(cls, raw: bytes) -> PublicKey:
         """The key of 32 bytes of Ed25519."""
-        name = ED25519.encode()
-        return cls.from_blob(len(name).to_bytes(4, "big") + name + len(raw).to_bytes(4, "big") + raw)
+        return cls.from_blob(_ed25519_blob(raw))
 
     @property
     def text(self) -> str:
@@ -99,6 +98,11 @@ class PublicKey:
         why = kind_sentence(self.kind)
         if why:
             raise TrustError(f"{what} cannot be used: {why}.", NEW_KEY)
+
+
+def _ed25519_blob(raw: bytes) -> bytes:
+    name = ED25519.encode()
+    return len(name).to_bytes(4, "big") + name + len(raw).to_bytes(4, "big") + raw
 
 
 def read_public_key(source: str) -> PublicKey:

@@ -99,13 +99,12 @@ def _dearmor(armored: str) -> bytes:
     lines = armored.rstrip("\n").split("\n")
     if len(armored) > _MAX_ARMOR or len(lines) < 3 or lines[0] != _BEGIN or lines[-1] != _END:
         raise BadSignature("is not an OpenSSH signature")
-    text = "".join(lines[1:-1])
     try:
-        blob = base64.b64decode(text, validate=True)
+        blob = base64.b64decode("".join(lines[1:-1]), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadSignature("is damaged") from error
-    if base64.b64encode(blob).decode() != text:
-        raise BadSignature("is damaged")
+    if armor(blob) != armored.rstrip("\n") + "\n":
+        raise BadSignature("is not spelled as OpenSSH spells it")
     return blob
 
 
