@@ -132,6 +132,29 @@ class EdgeChange:
 
 
 @dataclass(frozen=True)
+class RedirectChange:
+    """One merge redirect before and after; None stands for no redirect, so that undoing a merge restores the entity."""
+
+    entity: str
+    name: str
+    before: str | None
+    after: str | None
+    ruling: int | None
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as the command line prints it."""
+        return {
+            "entity": self.entity,
+            "name": self.name,
+            "before": self.before,
+            "after": self.after,
+            "ruling": self.ruling,
+            "why": self.why,
+        }
+
+
+@dataclass(frozen=True)
 class Binding:
     """What the plan was made on; any difference makes it stale.
 
@@ -178,13 +201,14 @@ class Plan:
     edges: EdgeEffect | None = None
     undoes: int | None = None
     notes: tuple[str, ...] = ()
+    merges: tuple[RedirectChange, ...] = ()
     made_at: int = 0
     _digest: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def empty(self) -> bool:
         """Whether applying it would write nothing."""
-        return not (self.changes or self.manifests or self.edge_changes)
+        return not (self.changes or self.manifests or self.edge_changes or self.merges)
 
     @property
     def digest(self) -> str:
@@ -203,6 +227,9 @@ class Plan:
             digest.update(compact([manifest.row, manifest.before, manifest.after]).encode() + b"\n")
         for edge in self.edge_changes:
             digest.update(compact(edge.as_json()).encode() + b"\n")
+        for merge in self.merges:
+            row = ("merge", merge.entity, merge.before, merge.after, merge.ruling)
+            digest.update(compact(row).encode("utf-8", "surrogatepass") + b"\n")
         return digest.hexdigest()
 
     def flows(self) -> tuple[tuple[str, str, ChangeKind, int], ...]:
@@ -241,6 +268,7 @@ class Receipt:
     stopped: bool = False
     remaining: int = 0
     backup: str | None = None
+    merged: int = 0
 
 
 @dataclass(frozen=True)
