@@ -23,7 +23,13 @@ def user_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty user folder for keys and trust, and an environment without the tester's own settings."""
     folder = tmp_path / "user"
     folder.mkdir()
-    for name in ("CURATED_BRAIN_DB", "CURATED_BRAIN_DIR", "CURATED_BRAIN_CONFIG", "CT_TUI_ALIASES", "CT_TUI_PASSPHRASE"):
+    for name in (
+        "CURATED_BRAIN_DB",
+        "CURATED_BRAIN_DIR",
+        "CURATED_BRAIN_CONFIG",
+        "CT_TUI_ALIASES",
+        "CT_TUI_PASSPHRASE",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CT_TUI_CONFIG_DIR", str(folder))
     return folder
