@@ -14,7 +14,7 @@ import click
 from ct_tui.cli.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ct_tui.cli.registry import Entry
 
@@ -130,7 +130,7 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
                 formatter.write_dl(rows)
 
 
-def verb(name: str, short: str, *, text: str, examples: Sequence[str]) -> Any:
+def verb(name: str, short: str, *, text: str, examples: Sequence[str]) -> Callable[[Callable[..., Any]], Verb]:
     """Make the decorated function a verb: its one line, its paragraphs, and examples that can be pasted."""
     return click.command(name, cls=Verb, short_help=short, help=f"{short}\n\n{text}", epilog=_examples(examples))
 

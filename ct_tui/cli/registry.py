@@ -70,5 +70,6 @@ _ONTOLOGY_GROUP = "ct_tui.cli.verbs.ontology_"
 ONTOLOGY_VERBS = (
     Entry("show", _ONTOLOGY_GROUP + "show", "Show the manifests and what each is good for."),
     Entry("set", _ONTOLOGY_GROUP + "set", "Set a mode or a fallback type."),
+    Entry("clear", _ONTOLOGY_GROUP + "clear", "Take one mode back."),
 )
 """The verbs of `ct-tui ontology`."""

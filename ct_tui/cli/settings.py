@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from ct_tui.cli.output import Out
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ct_tui.heal.workbench import Workbench
     from ct_tui.policy.paths import Places
 
@@ -43,6 +41,13 @@ class Settings:
 
         return Workbench(self.places(), read_only=self.read_only)
 
+    def require_write(self) -> None:
+        """Refuse what writes files beside the brain when --read-only was given; raises BadInput."""
+        from ct_tui.domain.errors import BadInput
+
+        if self.read_only:
+            raise BadInput("nothing was written: --read-only was given", "leave it away to write")
+
     def give(self, document: object, lines: Callable[[], list[str]]) -> None:
         """Print the one document with --json, else the lines for a person."""
         if self.json:
@@ -50,16 +55,22 @@ class Settings:
         else:
             self.out.lines(lines())
 
-    def open_workstation(self, brain: Path | None = None) -> int:
-        """Open the workstation on the chosen brain, or on the one given; raises BadInput without a terminal."""
-        from ct_tui.cli.terminal import require_terminal
+    def open_workstation(self) -> int:
+        """Open the workstation on the chosen brain; raises BadInput without a terminal."""
         from ct_tui.domain.errors import BadInput
 
         if self.json:
             raise BadInput("the workstation has no JSON", "name a verb, such as `ct-tui census --json`")
+        return self.open_places(self.places())
+
+    def open_places(self, places: Places) -> int:
+        """Open the workstation on these files; raises BadInput without a terminal."""
+        from ct_tui.cli.signals import default_termination
+        from ct_tui.cli.terminal import require_terminal
+        from ct_tui.domain.errors import BadInput
+
         require_terminal()
         if self.opener is None:
             raise BadInput("this process has no workstation", "run the command ct-tui itself")
-        if brain is not None:
-            self.brain, self.config, self.aliases = str(brain), None, None
-        return self.opener(self.places(), self.read_only)
+        with default_termination():
+            return self.opener(places, self.read_only)

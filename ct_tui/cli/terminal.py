@@ -31,7 +31,9 @@ def is_dumb() -> bool:
 
 
 def no_terminal() -> str:
-    """Why the workstation cannot be opened here, or nothing."""
+    """Why the workstation cannot be opened here, or nothing; a browser that Textual draws to stands for a terminal."""
+    if "web_driver" in os.environ.get("TEXTUAL_DRIVER", ""):
+        return ""
     if not is_terminal(sys.stdin) or not is_terminal(sys.stdout):
         return "standard input and output are no terminal"
     if is_dumb():
