@@ -228,8 +228,8 @@ class Plan:
         for edge in self.edge_changes:
             digest.update(compact(edge.as_json()).encode() + b"\n")
         for merge in self.merges:
-            row = ("merge", merge.entity, merge.before, merge.after, merge.ruling)
-            digest.update(compact(row).encode("utf-8", "surrogatepass") + b"\n")
+            ends = ("merge", merge.entity, merge.before, merge.after, merge.ruling)
+            digest.update(compact(ends).encode("utf-8", "surrogatepass") + b"\n")
         return digest.hexdigest()
 
     def flows(self) -> tuple[tuple[str, str, ChangeKind, int], ...]:
