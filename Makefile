@@ -41,8 +41,8 @@ demo: $(RUN_STAMP)
 		$(BIN)/ct-tui demo --dir $(DEMO); \
 	else \
 		$(BIN)/ct-tui demo --dir $(DEMO) --no-open && \
-		echo "There is no terminal here, so the workstation stays closed. Open it from one with: make demo" && \
-		echo "or read the demo brain from a script: $(BIN)/ct-tui --brain $(DEMO) census"; \
+		echo && echo "There is no terminal here, so the workstation stays closed. In a terminal, make demo opens it." && \
+		echo "In a script: CT_TUI_CONFIG_DIR=$(DEMO)/user $(BIN)/ct-tui --brain $(DEMO) census"; \
 	fi
 
 test: $(DEV_STAMP)
