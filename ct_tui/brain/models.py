@@ -331,4 +331,66 @@ class StateRow(_Table):
         table_name = "ct_tui_state"
 
 
-OWN: tuple[type[peewee.Model], ...] = (Run, TypeChangeRow, EdgeChangeRow, StateRow)
+class MergeRow(_Table):
+    """ct_tui_merge, ours: every redirect written, rewritten or taken back, appended only; `at` in seconds.
+
+    `previous` is what the loser redirected to before, `survivor` what it does since; NULL stands for no redirect.
+    """
+
+    id = peewee.AutoField()
+    run = peewee.IntegerField(index=True)
+    loser = Raw(index=True)
+    survivor = Raw(null=True)
+    previous = Raw(null=True)
+    ruling = peewee.IntegerField(null=True)
+    by = peewee.TextField()
+    at = peewee.IntegerField()
+
+    class Meta:
+        table_name = "ct_tui_merge"
+
+
+class AssertionRow(_Table):
+    """ct_tui_assertion, ours: window, confidence and source of an edge, which has no columns for them.
+
+    `valid_from` and `valid_to` in milliseconds, 0 for "unknown" and "still true"; `confidence` 0 to 1, NULL where it
+    was never recorded; `flagged_by` is the edge of the stronger assertion that contradicts it; `at` in seconds.
+    """
+
+    edge_id = Raw(primary_key=True)
+    valid_from = peewee.IntegerField(default=0)
+    valid_to = peewee.IntegerField(default=0)
+    confidence = peewee.FloatField(null=True)
+    kind = peewee.TextField()
+    provenance = peewee.TextField()
+    statement = peewee.TextField(default="")
+    flagged_by = peewee.TextField(null=True)
+    by = peewee.TextField()
+    at = peewee.IntegerField()
+
+    class Meta:
+        table_name = "ct_tui_assertion"
+
+
+class FindingRow(_Table):
+    """ct_tui_finding, ours: what lint found at the end of the last night; `first_at` in seconds."""
+
+    fingerprint = peewee.IntegerField(primary_key=True)
+    rule = peewee.TextField()
+    first_run = peewee.IntegerField()
+    first_at = peewee.IntegerField()
+    last_run = peewee.IntegerField()
+
+    class Meta:
+        table_name = "ct_tui_finding"
+
+
+OWN: tuple[type[peewee.Model], ...] = (
+    Run,
+    TypeChangeRow,
+    EdgeChangeRow,
+    StateRow,
+    MergeRow,
+    AssertionRow,
+    FindingRow,
+)
