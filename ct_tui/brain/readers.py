@@ -93,18 +93,17 @@ def type_counts(db: Db, schema: Schema) -> list[tuple[RawText, int]]:
     return [(raw, count) for raw, count in db.rows(live(db, schema, sql.CENSUS))]
 
 
-def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[EntityRow]:
-    """Live entities of the given types."""
+def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[tuple[Any, ...]]:
+    """Rowid, id, name and type of the live entities of the given types, streamed; NULL types are found elsewhere."""
     db.execute(sql.TYPES_TABLE)
     db.execute("DELETE FROM temp.ct_tui_types")
     db.executemany("INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)", ((t,) for t in types))
-    for row in db.stream(live(db, schema, sql.CANDIDATES)):
-        yield EntityRow(*row)
+    return db.stream(live(db, schema, sql.CANDIDATES))
 
 
-def null_types(db: Db, schema: Schema) -> list[EntityRow]:
-    """Live entities whose type is NULL, which no join on the type finds."""
-    return [EntityRow(*row) for row in db.rows(live(db, schema, sql.NULL_TYPES))]
+def null_types(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
+    """The same of live entities whose type is NULL, which no join on the type finds."""
+    return db.stream(live(db, schema, sql.NULL_TYPES))
 
 
 def live_by_ids(db: Db, schema: Schema, ids: Iterable[str]) -> list[EntityRow]:
@@ -113,10 +112,9 @@ def live_by_ids(db: Db, schema: Schema, ids: Iterable[str]) -> list[EntityRow]:
     return [EntityRow(*row) for row in db.rows(live(db, schema, sql.LIVE_BY_ID))]
 
 
-def all_live(db: Db, schema: Schema) -> Iterator[EntityRow]:
-    """Every live entity, streamed."""
-    for row in db.stream(live(db, schema, sql.ALL_LIVE)):
-        yield EntityRow(*row)
+def all_live(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
+    """Rowid, id, name and type of every live entity, streamed."""
+    return db.stream(live(db, schema, sql.ALL_LIVE))
 
 
 def ids_of_type(db: Db, schema: Schema, raw: RawText) -> list[str]:
@@ -130,7 +128,7 @@ def page_of_type(db: Db, schema: Schema, raw: RawText, after: str, limit: int) -
 
 
 def unreadable_rows(db: Db, schema: Schema) -> list[EntityRow]:
-    """Live rows whose id, name or type is not readable text."""
+    """Live rows whose id or name is not readable text."""
     found = (EntityRow(*row) for row in db.stream(live(db, schema, sql.SUSPECTS)))
     return [row for row in found if not row.readable]
 
@@ -187,10 +185,10 @@ def redirects(db: Db, schema: Schema) -> dict[str, str]:
 
 
 def origins(db: Db, schema: Schema) -> dict[str, Origin]:
-    """Every origin row by entity id."""
+    """The origin rows that can decide anything, by entity id; records of retypes are left out."""
     if not schema.has("entity_type_origin"):
         return {}
-    return {row[0]: _origin(row) for row in db.stream(sql.ORIGINS) if isinstance(row[0], str)}
+    return {row[0]: _origin(row) for row in db.stream(sql.DECIDING_ORIGINS) if isinstance(row[0], str)}
 
 
 def origin_rows(db: Db, schema: Schema, ids: Sequence[str]) -> tuple[Origin, ...]:

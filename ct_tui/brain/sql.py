@@ -17,7 +17,11 @@ OPT_OUTS = "SELECT entity_id, reason, created_at FROM ct_entity_optouts"
 MANIFESTS = "SELECT entity_id, mode, manifest_json FROM llm_wiki_entity_manifests ORDER BY entity_id"
 MEMOS = "SELECT entity_id, manifest_hash FROM manifest_ensure_memo"
 META = "SELECT value FROM llm_wiki_meta WHERE key = ?"
-ORIGINS = "SELECT entity_id, original_type, reason, source_directory, recorded_at FROM entity_type_origin"
+# Rows that record what heal did decide nothing, and there may be as many of them as entities.
+DECIDING_ORIGINS = (
+    "SELECT entity_id, original_type, reason, source_directory, recorded_at FROM entity_type_origin "
+    "WHERE reason NOT IN ('alias_retype', 'queue_retype') OR source_directory IS NOT NULL"
+)
 
 _LIVE = "deleted_at IS NULL"
 _NOT_MERGED = " AND NOT EXISTS (SELECT 1 FROM entity_redirects r WHERE r.entity_id = e.id)"
@@ -40,11 +44,11 @@ PAGE_OF_TYPE = (
     "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
     "FROM curated_entities e WHERE {live} AND e.entity_type IS ? AND e.id > ? ORDER BY e.id LIMIT ?"
 )
-# GLOB finds what is not printable ASCII in C; only those rows are then judged one by one.
+# GLOB finds what is not printable ASCII in C; only those rows are then judged one by one. Types are few and are
+# judged as they are counted.
 SUSPECTS = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND ("
-    "typeof(e.id) <> 'text' OR typeof(e.name) <> 'text' OR typeof(e.entity_type) <> 'text' "
-    "OR e.id GLOB '*[^ -~]*' OR e.name GLOB '*[^ -~]*' OR e.entity_type GLOB '*[^ -~]*')"
+    "typeof(e.id) <> 'text' OR typeof(e.name) <> 'text' OR e.id GLOB '*[^ -~]*' OR e.name GLOB '*[^ -~]*')"
 )
 
 TYPES_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_types (type PRIMARY KEY)"

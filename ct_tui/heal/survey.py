@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
+from ct_tui.brain.readers import EntityRow
 from ct_tui.brain.sources import read_sources
 from ct_tui.domain.census import Disposition, RawText, Tally, display, readable
 from ct_tui.domain.ladder import Decision, Verdict
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ct_tui.brain.connection import Db
-    from ct_tui.brain.readers import EntityRow
     from ct_tui.brain.sources import SourceIndex
     from ct_tui.domain.history import Origin
     from ct_tui.domain.manifest import Vocabulary
@@ -86,12 +86,15 @@ def survey(db: Db, situation: Situation) -> Survey:
     found = Survey(type_counts=readers.type_counts(db, situation.schema))
     sources = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
     judge = Judge(situation, sources)
-    for row in _rows(db, situation, found.type_counts, judge):
-        _record(found, row, judge.judge(row))
+    _Pass(found, judge, sources).run(_rows(db, situation, found.type_counts, judge))
     return found
 
 
-def _rows(db: Db, situation: Situation, counts: list[tuple[RawText, int]], judge: Judge) -> Iterator[EntityRow]:
+Row = tuple[int, RawText, RawText, RawText]
+"""A streamed entity: rowid, id, name, type."""
+
+
+def _rows(db: Db, situation: Situation, counts: list[tuple[RawText, int]], judge: Judge) -> Iterator[Row]:
     """Each entity once: those of suspicious types, then those that something singles out."""
     schema = situation.schema
     if judge.sources.whole_brain:
@@ -99,30 +102,91 @@ def _rows(db: Db, situation: Situation, counts: list[tuple[RawText, int]], judge
         yield from readers.all_live(db, schema)
         return
     vocabulary = situation.vocabulary
-    types = [raw for raw, _ in counts if not _plainly_declared(raw, vocabulary)]
-    yield from readers.candidates(db, schema, types)
-    if any(raw is None for raw in types):
-        yield from (row for row in readers.null_types(db, schema))
-    suspicious = set(types)
+    suspicious = {raw for raw, _ in counts if not _plainly_declared(raw, vocabulary)}
+    yield from readers.candidates(db, schema, suspicious)
+    if None in suspicious:
+        yield from readers.null_types(db, schema)
     for row in readers.live_by_ids(db, schema, judge.singled_out):
         if row.type not in suspicious:
-            yield row
+            yield row.rowid, row.id, row.name, row.type
+
+
+class _Pass:
+    """Records judgements; entities that only their type and sources decide share one."""
+
+    def __init__(self, found: Survey, judge: Judge, sources: SourceIndex) -> None:
+        self._found = found
+        self._judge = judge
+        self._sources = sources
+        self._alone = judge.singled_out
+        # Keyed by the identity of the sources' record, which equal combinations share and the index keeps alive.
+        self._shared: dict[tuple[RawText, int], _Share] = {}
+
+    def run(self, rows: Iterator[Row]) -> None:
+        """Judge the rows; a million of them are the reason why this loop does so little."""
+        alone, shared, sources_of, changes = self._alone, self._shared, self._sources.of, self._found.changes
+        for rowid, entity, name, kind in rows:
+            if type(entity) is not str or type(name) is not str or entity in alone or "\0" in entity or "\0" in name:
+                self._record(EntityRow(rowid, entity, name, kind))
+                continue
+            key = (kind, id(sources_of(entity)))
+            share = shared.get(key)
+            if share is None:
+                share = shared[key] = self._share(EntityRow(rowid, entity, name, kind))
+            share.count += 1
+            if share.change is not None:
+                old = share.change
+                changes.append(TypeChange(entity, name, old.from_type, old.to_type, old.kind, old.ruling, old.why))
+            elif share.group is not None and len(share.group.ids) < SAMPLE:
+                share.group.ids.append(entity)
+        for (kind, _), share in shared.items():
+            self._settle(kind, share)
+
+    def _share(self, row: EntityRow) -> _Share:
+        judged = self._judge.judge(row)
+        return _Share(judged, self._group(judged), judged.change)
+
+    def _settle(self, kind: RawText, share: _Share) -> None:
+        self._count(kind, share.judged.disposition, share.count)
+        if share.group is not None:
+            share.group.count += share.count
+            share.group.types[display(kind)] += share.count
+
+    def _record(self, row: EntityRow) -> None:
+        """One entity that has to be judged by itself."""
+        judged = self._judge.judge(row)
+        self._count(row.type, judged.disposition, 1)
+        if judged.change is not None:
+            self._found.changes.append(judged.change)
+        group = self._group(judged)
+        if group is not None:
+            group.add(row)
+
+    def _count(self, kind: RawText, disposition: Disposition, count: int) -> None:
+        self._found.counts[disposition] += count
+        self._found.tallies.setdefault(kind, Counter())[disposition] += count
+
+    def _group(self, judged: Judged) -> Group | None:
+        if judged.group is None:
+            return None
+        groups = self._found.groups
+        if judged.group not in groups:
+            groups[judged.group] = Group(judged.label, why=judged.why, decision=judged.decision)
+        return groups[judged.group]
+
+
+@dataclass
+class _Share:
+    """One judgement that many entities share, and how many there were."""
+
+    judged: Judged
+    group: Group | None
+    change: TypeChange | None
+    count: int = 0
 
 
 def _plainly_declared(raw: RawText, vocabulary: Vocabulary) -> bool:
     return isinstance(raw, str) and vocabulary.canonical(raw) == raw
-
-
-def _record(found: Survey, row: EntityRow, judged: Judged) -> None:
-    found.counts[judged.disposition] += 1
-    found.tallies.setdefault(row.type, Counter())[judged.disposition] += 1
-    if judged.change is not None:
-        found.changes.append(judged.change)
-    if judged.group is not None:
-        group = found.groups.get(judged.group)
-        if group is None:
-            group = found.groups[judged.group] = Group(judged.label, why=judged.why, decision=judged.decision)
-        group.add(row)
 
 
 class Judge:
@@ -140,8 +204,7 @@ class Judge:
     @property
     def singled_out(self) -> set[str]:
         """Ids whose disposition may differ from that of their type."""
-        surfacing = {i for i, origin in self._origins.items() if origin.surfaces}
-        return {*self._ladder.special, *self._retypes, *surfacing}
+        return {*self._ladder.special, *self._retypes, *self._origins, *self._kept}
 
     def judge(self, row: EntityRow) -> Judged:
         """The disposition of one live entity."""
