@@ -108,12 +108,13 @@ def plan_manifest_ensure(
     bare = replace(bare, problems=tuple(edit.problems))
     planned = read_manifest_row(row.entity_id, mode, edit.raw).vocabulary or Vocabulary()
     # A strict row that still cannot gate is left alone and reported on every pass, so no memo may hide it.
-    if _foreign_without_fallback(row.vocabulary, edit) and (mode == "strict" or not edit.extended):
+    nothing_to_land_on = not row.vocabulary.is_seed_family and planned.fallback is None
+    if nothing_to_land_on and (mode == "strict" or not edit.extended):
         return replace(bare, outcome=Ensured.FOREIGN_NO_FALLBACK)
     hold = vocabulary_hold(planned, row.entity_id) if mode == "strict" else None
     if hold is not None:
         return replace(bare, outcome=Ensured.UNUSABLE, hold=hold)
-    memo = memo_key(mode, edit.raw, memo_epoch(planned))
+    memo = None if nothing_to_land_on else memo_key(mode, edit.raw, memo_epoch(planned))
     if edit.raw == row.raw:
         known = memo in memos
         return replace(bare, outcome=Ensured.ALREADY_ENSURED if known else Ensured.ALREADY_COMPLETE, memo=memo)
@@ -166,10 +167,6 @@ class EnsureSummary:
             self.unusable_vocabulary += (plan.entity_id,)
         if plan.outcome is Ensured.MALFORMED:
             self.malformed += (plan.entity_id,)
-
-
-def _foreign_without_fallback(vocabulary: Vocabulary, edit: _Edit) -> bool:
-    return not vocabulary.is_seed_family and vocabulary.fallback is None and edit.fallback is None
 
 
 class _Edit:

@@ -206,8 +206,8 @@ def _counted_key(key: str) -> str:
 def _cover(db: Db, schema: Schema, policy: Policy, redirects: Redirects, state: BrainState) -> _Coverage:
     index = read_sources(db, schema, policy, redirects, state)
     found = _Coverage()
-    for row in readers.all_live(db, schema):
-        answers = [policy.lookup(path) for path in index.of(display(row.id)).ladder_paths]
+    for _, entity_id, *_ in readers.all_live(db, schema):
+        answers = [policy.lookup(path) for path in index.of(display(entity_id)).ladder_paths]
         keys = {_counted_key(a.key) if a.rung == "2" and a.key is not None else None for a in answers}
         found.uncovered += None in keys
         found.by_key.update(key for key in keys if key is not None)
