@@ -27,10 +27,11 @@ CHUNK = 500
 
 
 class Mark(NamedTuple):
-    """What rules over an end besides its own row: whether it is spared, and the strict manifest row of its own."""
+    """What rules over an end besides its own row; `fixed` says that no alias reaches it, `row` names its own manifest."""
 
     shielded: bool = False
     row: str | None = None
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,8 @@ class EdgeReader:
         self._want(ids)
         return self._with_ends(self._db.rows(sql_edges.BY_ID))
 
-    def where(self, test: Callable[[Triple], bool]) -> Iterator[Edge]:
-        """Every edge of the brain whose triple passes a test (asked once per triple), in the order of writing."""
+    def where(self, test: Callable[[Triple], bool], always: Collection[str] = ()) -> Iterator[Edge]:
+        """Every edge whose triple passes a test (asked once a triple) or whose id is in `always`, in the order of writing."""
         if not self._has_edges:
             return
         self._collect_all()
@@ -136,7 +137,7 @@ class EdgeReader:
             wanted = passed.get(triple)
             if wanted is None:
                 wanted = passed[triple] = test(triple)
-            if wanted:
+            if wanted or row[1] in always:
                 yield _edge(row, triple)
 
     def of_type(
@@ -163,24 +164,27 @@ class EdgeReader:
 
     def caused(self) -> list[CausedTriple]:
         """The edges older than the last type change of an end, counted with what that change was."""
-        causes = self._causes()
+        causes = self.causes()
         if not causes or not self._has_edges:
             return []
         self._collect_all()
         numbered: dict[Cause, int] = {}
         self._fresh(sql_edges.CAUSES_DROP, sql_edges.CAUSES_TABLE)
-        rows = ((i, numbered.setdefault(cause, len(numbered)), at) for i, cause, at in causes)
+        rows = ((i, numbered.setdefault(cause, len(numbered)), at) for i, (cause, at) in causes.items())
         self._db.executemany(sql_edges.CAUSES_FILL, rows)
         known = list(numbered)
         found: list[CausedTriple] = []
-        for edge_type, s_type, s_mark, t_type, t_mark, source, target, count in self._db.stream(sql_edges.COUNT_CAUSED):
-            triple = self._triple(edge_type, (s_type, s_mark, None, t_type, t_mark, None))
+        for edge_type, *ends, source, target, count in self._db.stream(sql_edges.COUNT_CAUSED):
+            triple = self._triple(edge_type, ends)
             of_source, of_target = (None if n is None else known[n] for n in (source, target))
             found.append(CausedTriple(triple, of_source, of_target, count))
         return found
 
-    def _causes(self) -> list[tuple[str, Cause, int]]:
-        """The last type change of every entity (ours, else the app's), merged-away ids sharing their survivor's."""
+    def causes(self) -> dict[str, tuple[Cause, int]]:
+        """The last type change of every entity and when it was (seconds): ours, else the one the app's ledger tells.
+
+        Merged-away ids have their survivor's.
+        """
         found: dict[str, tuple[Cause, int]] = {}
         if self._schema.has("entity_type_origin"):
             for i, original, reason, at in self._db.stream(sql_edges.HEALED_ORIGINS):
@@ -190,12 +194,11 @@ class EdgeReader:
             for i, was, to, reason, ruling, run, at in self._db.stream(sql_edges.LATEST_CHANGES):
                 if isinstance(i, str):
                     found[i] = (Cause(display(was), display(to), reason, ruling, run), _int(at))
-        rows = [(i, cause, at) for i, (cause, at) in found.items()]
         for loser in self._scope.redirects.losers:
             end = self._scope.redirects.resolve(loser)
             if isinstance(end, str) and end in found:
-                rows.append((loser, *found[end]))
-        return rows
+                found[loser] = found[end]
+        return found
 
     def _with_ends(self, rows: Sequence[tuple[Any, ...]]) -> list[Edge]:
         ids = {end for row in rows for end in row[3:5] if isinstance(end, str)}
@@ -272,7 +275,7 @@ class EdgeReader:
             return GONE
         found = self._marks[mark // 2]
         entity = mark % 2 == 0
-        return End(known_type(kind), Liveness.LIVE, entity, found.shielded, found.row, known_type(after))
+        return End(known_type(kind), Liveness.LIVE, entity, found.shielded, found.row, found.fixed, known_type(after))
 
 
 MISSING = End(None, Liveness.MISSING, entity=False)

@@ -90,12 +90,12 @@ HEALED_ORIGINS = (
 )
 # An edge written after an end was retyped cannot have been broken by that.
 COUNT_CAUSED = (
-    "SELECT e.edge_type, s.type, s.mark, t.type, t.mark, "
+    "SELECT e.edge_type, s.type, s.mark, s.after, t.type, t.mark, t.after, "
     "CASE WHEN e.created_at < cs.at * 1000 THEN cs.cause END, CASE WHEN e.created_at < ct.at * 1000 THEN ct.cause END, "
     "COUNT(*) "
     + _JOINED
     + " LEFT JOIN temp.ct_tui_causes cs ON cs.id = e.source_id LEFT JOIN temp.ct_tui_causes ct ON ct.id = e.target_id "
-    "WHERE cs.cause IS NOT NULL OR ct.cause IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    "WHERE cs.cause IS NOT NULL OR ct.cause IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9"
 )
 
 # Compare-and-set over the whole row; a triple that is there already is left alone and changes no row.

@@ -86,7 +86,8 @@ class End(NamedTuple):
     """What one end of an edge is; `type` is None where it is unknown (NULL, blank, unreadable, nothing there).
 
     `entity` tells curated entities from facts and tasks, `row` names the strict manifest row that decides for it in
-    place of tier_fact, and `after` is its type once the changes under consideration are made (None: the same).
+    place of tier_fact, `fixed` that no alias reaches it, and `after` is its type once the changes under consideration
+    are made (None: the same).
     """
 
     type: str | None = None
@@ -94,6 +95,7 @@ class End(NamedTuple):
     entity: bool = True
     shielded: bool = False
     row: str | None = None
+    fixed: bool = False
     after: str | None = None
 
     @property
@@ -103,8 +105,8 @@ class End(NamedTuple):
 
     @property
     def movable(self) -> bool:
-        """Whether a ruling about its type would reach it."""
-        return self.entity and self.live and not self.shielded
+        """Whether an alias for its type would reach it."""
+        return self.entity and self.live and not (self.shielded or self.fixed)
 
     @property
     def settled(self) -> End:
@@ -402,6 +404,11 @@ class Triples:
             cell[1] += row.n if row.triple.shielded else 0
         cells = (Cell(e, s, t, n, state, shielded) for (e, s, t, state), (n, shielded) in found.items())
         return tuple(sorted(cells, key=_cell_order))
+
+    def touching(self, label: str) -> Iterator[tuple[Triple, int]]:
+        """The counted triples with an end of this type."""
+        for index in self._by_type.get(_key(label), ()):
+            yield self._rows[index].triple, self._rows[index].n
 
     def after(self, moves: Mapping[str, str] | None = None) -> Triples:
         """The triples once the changes under consideration are made, and every movable end of a type in `moves` moved.
