@@ -137,7 +137,21 @@ def verb(name: str, short: str, *, text: str, examples: Sequence[str]) -> Callab
 
 def group(name: str, short: str, *, text: str, examples: Sequence[str], entries: Sequence[Entry]) -> Verbs:
     """A group of verbs that does nothing by itself."""
-    return Verbs(name, short_help=short, help=f"{short}\n\n{text}", epilog=_examples(examples), entries=entries)
+
+    @click.pass_context
+    def need_a_verb(ctx: click.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            raise click.UsageError(f"{ctx.command_path} needs a verb: {', '.join(e.name for e in entries)}.", ctx)
+
+    return Verbs(
+        name,
+        short_help=short,
+        help=f"{short}\n\n{text}",
+        epilog=_examples(examples),
+        entries=entries,
+        callback=need_a_verb,
+        invoke_without_command=True,
+    )
 
 
 def _examples(lines: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ DEBUG = "CT_TUI_DEBUG"
 
 def run(args: Sequence[str], opener: Opener | None = None) -> int:
     """Run one command line and give its exit code; never raises, never prints a traceback unless asked to."""
+    _fill_closed_descriptors()
     tolerate_narrow_encodings()
     settings = Settings(opener=opener)
     try:
@@ -37,6 +38,15 @@ def run(args: Sequence[str], opener: Opener | None = None) -> int:
     if code != DONE:
         _let_go_of_stdout()
     return code
+
+
+def _fill_closed_descriptors() -> None:
+    """Keep a file of ours from becoming standard output or error where the caller closed one of those."""
+    while True:
+        descriptor = os.open(os.devnull, os.O_RDWR)
+        if descriptor > 2:
+            os.close(descriptor)
+            return
 
 
 def _exit_code(value: object) -> int:
