@@ -3,33 +3,50 @@
 Config and rulings are read before; the transaction holds nothing but database work. A hold writes nothing, not
 even the first watermark. An example:
 
-    gate = Gate(brain, load_policy(places.config), in_force(table))
-    minted = gate.mint("Release train", label="workflow", sources=["notes/ops.md"])
+    with open_gate(resolve_places(brain="~/.brain")) as gate:
+        minted = gate.mint("Release train", label="workflow", sources=["notes/ops.md"])
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ct_tui.brain import minting
+from ct_tui.brain import minting, readers
+from ct_tui.brain.connection import Brain
 from ct_tui.domain.errors import BadInput, PolicyError
 from ct_tui.domain.gate import Admission, GateVerdict, Site, admit
 from ct_tui.domain.holds import hold_text
 from ct_tui.domain.ladder import Decision, Ladder, Unreadable
 from ct_tui.domain.names import is_blank
 from ct_tui.domain.redirects import CYCLE, Redirects
-from ct_tui.domain.rulings import InForce
+from ct_tui.domain.rulings import InForce, in_force
+from ct_tui.policy.load import load_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from ct_tui.brain.connection import Brain, Db
+    from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
     from ct_tui.domain.policy import Policy
+    from ct_tui.policy.paths import Places
 
-__all__ = ["Admission", "Gate", "GateVerdict", "MintHeld", "MintRequest", "Minted", "Site", "decide_mint", "mint_in"]
+__all__ = [
+    "Admission",
+    "Gate",
+    "GateVerdict",
+    "MintHeld",
+    "MintRequest",
+    "Minted",
+    "Site",
+    "acting_rulings",
+    "decide_mint",
+    "mint_in",
+    "open_gate",
+]
 
 
 @dataclass(frozen=True)
@@ -123,6 +140,27 @@ class MintHeld(Exception):
     def __init__(self, admission: Admission) -> None:
         super().__init__("held")
         self.admission = admission
+
+
+@contextmanager
+def open_gate(places: Places, *, read_only: bool = False, clock: Callable[[], float] = time.time) -> Iterator[Gate]:
+    """The gate over a brain's own files, with its config read and its rulings verified once."""
+    brain = Brain(places.brain, read_only=read_only)
+    try:
+        yield Gate(brain, load_policy(places.config), acting_rulings(brain, places, clock), clock)
+    finally:
+        brain.close()
+
+
+def acting_rulings(brain: Brain, places: Places, clock: Callable[[], float] = time.time) -> InForce:
+    """The signed rulings that act on this brain now; none where the table was written without a key."""
+    from ct_tui.trust.signers import load_signers
+    from ct_tui.trust.verify import verify_table
+
+    with brain.reading() as db:
+        seen = readers.head_seen(db, brain.schema)
+    moment = dt.datetime.fromtimestamp(clock(), dt.UTC)
+    return in_force(verify_table(places.rulings, load_signers(places.user_dir), seen, moment))
 
 
 def mint_in(db: Db, schema: Schema, policy: Policy, acting: InForce, request: MintRequest) -> Minted:

@@ -178,6 +178,9 @@ class Manifests:
 def read_manifest_row(entity_id: str, mode: object, raw: object) -> ManifestRow:
     """Parse one manifest row; never raises, an unreadable row carries its reason."""
     mode_text = mode if isinstance(mode, str) else "off"
+    if not isinstance(mode, str):
+        # The app cannot read such a row either, and an unreadable row must never pass for one that is off.
+        return ManifestRow(entity_id, mode_text, raw if isinstance(raw, str) else "", None, "the mode is not text")
     if isinstance(raw, bytes):
         try:
             raw = raw.decode("utf-8")

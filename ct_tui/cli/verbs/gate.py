@@ -35,11 +35,10 @@ def command(settings: Settings, label: str, sources: tuple[str, ...], entity: st
 
 def open_gate(bench: Workbench) -> Gate:
     """The gate over the brain, its config and the rulings in force."""
-    from ct_tui.domain.rulings import in_force
-    from ct_tui.gate import Gate
+    from ct_tui.gate import Gate, acting_rulings
     from ct_tui.policy.load import load_policy
 
-    return Gate(bench.brain, load_policy(bench.places.config), in_force(bench.table()))
+    return Gate(bench.brain, load_policy(bench.places.config), acting_rulings(bench.brain, bench.places))
 
 
 def admission_lines(admission: Admission, width: int) -> list[str]:
