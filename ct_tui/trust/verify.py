@@ -90,24 +90,31 @@ def verify_entries(
 
 
 def _look(raw: RawEntry) -> _Examined:
-    fields = raw.fields if raw.fields is not None else {}
-    view = MappingProxyType(fields)
+    found = _look_at(raw.line, raw.fields if raw.fields is not None else {})
+    if found.signed and found.key is None and raw.strict is not None:
+        strict = _look_at(raw.line, raw.strict)
+        return strict if strict.key is not None else found
+    return found
+
+
+def _look_at(line: int, fields: dict[str, Any]) -> _Examined:
     signature = fields.get(SIGNATURE)
-    signed = signature is not None and signature != ""
+    found = _Examined(line, MappingProxyType(fields), signed=signature is not None and signature != "")
     try:
         content = payload(fields)
-        hash_ = entry_hash(fields)
-    except TrustError as error:
-        return _Examined(raw.line, view, signed=signed, why=error.message)
-    if not signed:
-        return _Examined(raw.line, view, hash_)
-    try:
-        if not isinstance(signature, str):
-            raise sshsig_io.BadSignature("is not an OpenSSH signature")  # noqa: TRY301
-        checked = sshsig_io.check(content, signature)
+        found = replace(found, hash=entry_hash(fields))
+        checked = _check(content, signature) if found.signed else None
     except sshsig_io.BadSignature as error:
-        return _Examined(raw.line, view, hash_, signed=True, why=f"its signature {error.message}")
-    return _Examined(raw.line, view, hash_, signed=True, key=checked.key, unsupported=checked.unsupported)
+        return replace(found, why=f"its signature {error.message}")
+    except TrustError as error:
+        return replace(found, why=error.message)
+    return found if checked is None else replace(found, key=checked.key, unsupported=checked.unsupported)
+
+
+def _check(content: bytes, signature: object) -> sshsig_io.Checked:
+    if not isinstance(signature, str):
+        raise sshsig_io.BadSignature("is not an OpenSSH signature")
+    return sshsig_io.check(content, signature)
 
 
 def _judge_all(examined: Sequence[_Examined], chain: Chain, signers: Signers, now: dt.datetime) -> list[Entry]:

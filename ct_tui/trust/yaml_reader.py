@@ -5,8 +5,9 @@ no tag is resolved, no alias is followed and no depth is reached that an entry d
 other readers of YAML might take differently is refused with its line: tabs, control characters, other line breaks
 than LF and CRLF, directives, merge keys, repeated keys, several documents.
 
-A plain scalar under a field that holds text is that text as typed, so `no`, `012` and `2026-10-03` stay type names;
-under other fields only what JSON calls a number, true, false or null is one.
+A plain scalar under a field that holds text is that text as typed, so `null`, `12` and `1e3` stay type names; under
+other fields what JSON calls a number, true, false or null is one, and nothing else: `no`, `012` and `2026-10-03` are
+texts everywhere.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from ruamel.yaml.events import (
 from ct_tui.domain.errors import TrustError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 6
@@ -66,10 +67,21 @@ class YamlRefused(TrustError):
 
 @dataclass(frozen=True)
 class RawEntry:
-    """One item of the list as written; `fields` is None where the item is no mapping. Lines count from 1."""
+    """One item of the list as written; `fields` is None where the item is no mapping. Lines count from 1.
+
+    `strict` is there where it differs: unquoted scalars of text fields taken for what JSON calls them. Whoever signed
+    a number in such a field (a newer program, say) is not to be called a forger.
+    """
 
     line: int
     fields: dict[str, Any] | None
+    strict: dict[str, Any] | None = None
+
+
+class _Bare(str):
+    """An unquoted scalar of a text field that JSON would take for a number, true, false or null."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,7 @@ class _Reader:
     name: str
     events: Iterator[Any]
     at: Any = field(default=None)
+    bare: bool = False
 
     def next(self) -> Any:
         self.at = next(self.events)
@@ -171,12 +184,29 @@ def _read_root(reader: _Reader, start: SequenceStartEvent) -> RawList:
     _check_node(reader, start, 0)
     entries = []
     while not isinstance(event := reader.next(), SequenceEndEvent):
-        line = event.start_mark.line + 1
-        value = _read_node(reader, event, 1, "json")
-        entries.append(RawEntry(line, value if isinstance(value, dict) else None))
+        entries.append(_read_entry(reader, event))
     if start.flow_style:
         return RawList(tuple(entries), 0, "its list is written in brackets")
     return RawList(tuple(entries), start.start_mark.column)
+
+
+def _read_entry(reader: _Reader, event: Any) -> RawEntry:
+    line = event.start_mark.line + 1
+    reader.bare = False
+    value = _read_node(reader, event, 1, "json")
+    if not isinstance(value, dict):
+        return RawEntry(line, None)
+    if not reader.bare:
+        return RawEntry(line, value)
+    return RawEntry(line, _settle(value, str), _settle(value, _as_json))
+
+
+def _settle(value: Any, read: Callable[[_Bare], Any]) -> Any:
+    if isinstance(value, _Bare):
+        return read(value)
+    if isinstance(value, dict):
+        return {key: _settle(item, read) for key, item in value.items()}
+    return [_settle(item, read) for item in value] if isinstance(value, list) else value
 
 
 def _read_node(reader: _Reader, event: Any, depth: int, plain: _Plain) -> Any:
@@ -224,14 +254,23 @@ def _scalar(reader: _Reader, event: ScalarEvent, plain: _Plain) -> Any:
     value = _whole(reader, event)
     if event.style:
         return value
-    if plain != "json":
-        return None if not value or (plain == "text or null" and value in ("null", "~")) else value
+    if plain == "json":
+        if len(value) > _LONGEST_NUMBER and _FLOAT.fullmatch(value):
+            raise reader.refuse("a number that is too long")
+        return _as_json(value)
+    if not value or (plain == "text or null" and value in ("null", "~")):
+        return None
+    if len(value) > _LONGEST_NUMBER or _as_json(value) == value:
+        return value
+    reader.bare = True
+    return _Bare(value)
+
+
+def _as_json(value: str) -> Any:
     if value in _WORDS:
         return _WORDS[value]
     if _FLOAT.fullmatch(value) is None:
-        return value
-    if len(value) > _LONGEST_NUMBER:
-        raise reader.refuse("a number that is too long")
+        return str(value)
     return int(value) if _INTEGER.fullmatch(value) else float(value)
 
 
