@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import models, sql
 from ct_tui.domain.census import display
-from ct_tui.domain.plan import ChangeKind, Conflict, TypeChange
+from ct_tui.domain.plan import Conflict, TypeChange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,17 +20,12 @@ if TYPE_CHECKING:
     from ct_tui.domain.plan import ManifestChange, Plan
     from ct_tui.domain.rulings import Head
 
-# Changes that a human's ruling stands behind leave an origin row; casing is mechanical and leaves none, and an
-# undo restores what the first origin already tells.
-WITH_ORIGIN = frozenset({ChangeKind.ALIAS, ChangeKind.RETYPE})
-
 
 @dataclass(frozen=True)
 class ChunkResult:
-    """What one transaction wrote: rows changed by kind, and the rows that had moved."""
+    """What one transaction wrote: how many rows, and the rows that had moved."""
 
     changed: int
-    recased: int
     conflicts: tuple[Conflict, ...] = ()
 
 
@@ -85,16 +80,17 @@ def fill_chunk(db: Db, changes: Sequence[TypeChange]) -> None:
     db.executemany(sql.CHUNK_FILL, (_chunk_row(n, change) for n, change in enumerate(changes)))
 
 
-def apply_chunk(db: Db, run: int, *, by: str, at: int, recasings: bool) -> ChunkResult:
-    """Write one chunk by compare-and-set: history and origin rows first, since they read the old types."""
-    moved = db.rows(sql.CHUNK_MOVED)
-    history = db.execute(sql.CHUNK_HISTORY, (run, by, at))
-    db.execute(sql.CHUNK_ORIGIN, (at,))
-    changed = db.execute(sql.CHUNK_UPDATE, (at,))
-    if history != changed:  # pragma: no cover - the two share one condition inside one transaction
-        raise AssertionError(f"{history} history rows for {changed} changes")
-    recased = int(db.scalar(sql.CHUNK_RECASED, (run, ChangeKind.RECASE.reason)) or 0) if recasings else 0
-    return ChunkResult(changed, recased, tuple(_conflict(row) for row in moved))
+def apply_chunk(db: Db, run: int, size: int, *, by: str, at: int) -> ChunkResult:
+    """Write one chunk of `size` rows by compare-and-set: history first, then origins and types of what it took in.
+
+    Casing is mechanical and leaves no origin row; an undo restores what the first origin already tells.
+    """
+    last = db.scalar(sql.LAST_CHANGE)
+    changed = db.execute(sql.CHUNK_HISTORY, (run, by, at))
+    moved = db.rows(sql.CHUNK_MOVED) if changed < size else []
+    db.execute(sql.CHUNK_ORIGIN, (last,))
+    db.execute(sql.CHUNK_UPDATE, (at, last))
+    return ChunkResult(changed, tuple(_conflict(row) for row in moved))
 
 
 def swap_manifest(db: Db, change: ManifestChange) -> bool:
@@ -149,18 +145,14 @@ def finish_run(db: Db, run: int, totals: RunTotals, *, stopped: bool) -> None:
         db.do(r.update(undone_by=run).where(r.id == row.undoes))
 
 
-def changes_of_run(db: Db, run: int) -> list[dict[str, Any]]:
-    """The type changes that a run made, oldest first."""
-    t = models.TypeChangeRow
-    return [
-        {"entity": display(r.entity_id), "from": display(r.from_type), "to": display(r.to_type), "ruling": r.ruling}
-        for r in db.run(t.select().where(t.run == run).order_by(t.id))
-    ]
+def changes_of_run(db: Db, run: int) -> list[tuple[str, str, str, int | None]]:
+    """The type changes that a run made, oldest first: entity, from, to, ruling."""
+    rows = db.stream(sql.CHANGES_OF_RUN, (run,))
+    return [(display(entity), display(old), display(new), ruling) for entity, old, new, ruling in rows]
 
 
 def _chunk_row(n: int, change: TypeChange) -> tuple[Any, ...]:
-    origin = 1 if change.kind in WITH_ORIGIN else 0
-    return n, change.entity, change.from_type, change.to_type, change.kind.reason, origin, change.ruling
+    return n, change.entity, change.from_type, change.to_type, change.kind.reason, change.ruling
 
 
 def _conflict(row: tuple[Any, ...]) -> Conflict:

@@ -6,8 +6,11 @@ ever put into a statement's text.
 
 from __future__ import annotations
 
-TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-COLUMNS = "SELECT name FROM pragma_table_info(?)"
+TABLES = (
+    "SELECT name, type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' FROM sqlite_master WHERE type IN ('table', 'view')"
+)
+# The extended form also lists generated columns, which another program may have added.
+COLUMNS = "SELECT name FROM pragma_table_xinfo(?)"
 SCHEMA_VERSION = "SELECT MAX(version) FROM schema_version"
 DATA_VERSION = "PRAGMA data_version"
 
@@ -56,38 +59,41 @@ IDS_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_ids (id PRIMARY KEY)"
 
 CHUNK_TABLE = (
     "CREATE TEMP TABLE IF NOT EXISTS ct_tui_chunk (n INTEGER PRIMARY KEY, id TEXT, old TEXT, new TEXT, "
-    "reason TEXT, origin INTEGER, ruling INTEGER)"
+    "reason TEXT, ruling INTEGER, entity INTEGER)"
 )
 CHUNK_CLEAR = "DELETE FROM temp.ct_tui_chunk"
-CHUNK_FILL = "INSERT INTO temp.ct_tui_chunk VALUES (?, ?, ?, ?, ?, ?, ?)"
-# One condition decides which rows still are what the plan saw; the three writes below share it.
+# The rowid is looked up before any lock is taken; under the lock the row must still bear the planned id.
+CHUNK_FILL = (
+    "INSERT INTO temp.ct_tui_chunk VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT rowid FROM curated_entities WHERE id = ?2))"
+)
+# One condition decides which rows still are what the plan saw.
 _UNMOVED = (
-    "e.id = c.id AND e.deleted_at IS NULL AND e.entity_type = c.old "
+    "e.rowid = c.entity AND e.id = c.id AND e.deleted_at IS NULL AND e.entity_type = c.old "
     "AND NOT EXISTS (SELECT 1 FROM entity_redirects r WHERE r.entity_id = e.id) "
     "AND NOT EXISTS (SELECT 1 FROM ct_entity_optouts o WHERE o.entity_id = e.id)"
 )
+LAST_CHANGE = "SELECT COALESCE(MAX(id), 0) FROM ct_tui_type_change"
 CHUNK_HISTORY = (
     'INSERT INTO ct_tui_type_change (entity_id, "from", "to", reason, ruling, run, "by", at) '
-    "SELECT c.id, c.old, c.new, c.reason, c.ruling, ?, ?, ? FROM temp.ct_tui_chunk c JOIN curated_entities e "
-    f"ON {_UNMOVED} ORDER BY c.n"
+    "SELECT c.id, c.old, c.new, c.reason, c.ruling, ?, ?, ? FROM temp.ct_tui_chunk c CROSS JOIN curated_entities e "
+    f"WHERE {_UNMOVED} ORDER BY c.n"
 )
+# What the history just took in is what may be written: the two statements below follow it inside the same lock.
 CHUNK_ORIGIN = (
     "INSERT OR IGNORE INTO entity_type_origin (entity_id, original_type, reason, source_directory, recorded_at) "
-    "SELECT c.id, c.old, c.reason, NULL, ? FROM temp.ct_tui_chunk c JOIN curated_entities e "
-    f"ON {_UNMOVED} WHERE c.origin = 1"
+    'SELECT entity_id, "from", reason, NULL, at FROM ct_tui_type_change '
+    "WHERE id > ? AND reason IN ('alias_retype', 'queue_retype')"
 )
 CHUNK_UPDATE = (
-    f"UPDATE curated_entities AS e SET entity_type = c.new, updated_at = ? FROM temp.ct_tui_chunk c WHERE {_UNMOVED}"
-)
-CHUNK_RECASED = (
-    "SELECT COUNT(*) FROM temp.ct_tui_chunk c WHERE EXISTS (SELECT 1 FROM ct_tui_type_change t "
-    "WHERE t.entity_id = c.id AND t.run = ? AND t.reason = ?)"
+    'UPDATE curated_entities AS e SET entity_type = t."to", updated_at = ? FROM ct_tui_type_change t '
+    "WHERE t.id > ? AND e.id = t.entity_id"
 )
 CHUNK_MOVED = (
     "SELECT c.id, c.old, e.entity_type, e.deleted_at FROM temp.ct_tui_chunk c "
     "LEFT JOIN curated_entities e ON e.id = c.id "
     f"WHERE NOT EXISTS (SELECT 1 FROM curated_entities e WHERE {_UNMOVED})"
 )
+CHANGES_OF_RUN = 'SELECT entity_id, "from", "to", ruling FROM ct_tui_type_change WHERE run = ? ORDER BY id'
 
 MANIFEST_SWAP = "UPDATE llm_wiki_entity_manifests SET manifest_json = ? WHERE entity_id = ? AND manifest_json = ?"
 META_PUT = "INSERT OR REPLACE INTO llm_wiki_meta (key, value) VALUES (?, ?)"

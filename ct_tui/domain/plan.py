@@ -39,7 +39,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TypeChange:
     """One entity's type before and after; `ruling` is the seq behind it (None for a mechanical recasing)."""
 

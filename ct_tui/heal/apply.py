@@ -156,15 +156,14 @@ class Applier:
         def job(db: Db) -> ChunkResult:
             nonlocal held
             started = time.perf_counter()
-            result = own.apply_chunk(
-                db, run, by=self._by, at=self._at, recasings=any(c.kind is ChangeKind.RECASE for c in part)
-            )
+            result = own.apply_chunk(db, run, len(part), by=self._by, at=self._at)
             held = time.perf_counter() - started
             return result
 
         result = self._brain.write(job, before=lambda db: own.fill_chunk(db, part))
         self._totals.changed += result.changed
-        self._totals.recased += result.recased
+        moved = {c.entity for c in result.conflicts}
+        self._totals.recased += sum(1 for c in part if c.kind is ChangeKind.RECASE and c.entity not in moved)
         self._totals.conflicts += result.conflicts
         self._size = _next_size(len(part), held)
         self._advance(len(part))
@@ -181,7 +180,7 @@ class Applier:
         self._done_rows += rows
         self._progress(Progress(self._done_rows, self._total_rows))
 
-    def _back_up(self, wanted: bool | None) -> str | None:
+    def _back_up(self, wanted: bool | None) -> str | None:  # noqa: FBT001 - None, True and False are three answers
         """The first backup of the day, or one on request; none where nothing is written or it was declined."""
         if wanted is False or (wanted is None and self._total_rows == 0):
             return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check_rulings(db: Db, situation: Situation, bodies: Sequence[Body], supersedes: int | None = None) -> None:
-    """Raise BadInput where a ruling could not act or contradicts one in force; what one declares, the others may use."""
+    """Raise BadInput where one could not act or contradicts one in force; what one declares, the others may use."""
     declared = situation.vocabulary
     nodes = [b.node for b in bodies if isinstance(b, Legalize) and b.type not in declared]
     together = replace(declared, node_types=(*declared.node_types, *nodes))

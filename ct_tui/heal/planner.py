@@ -65,18 +65,17 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
     rows = own.changes_of_run(db, run) if schema.has("ct_tui_type_change") else []
     if not _run_exists(db, situation, run):
         raise BadInput(f"there is no run {run}", "list the runs with: ct-tui runs")
-    present = _present_types(db, [row["entity"] for row in rows])
+    present = _present_types(db, [entity for entity, *_ in rows])
     changes: list[TypeChange] = []
     moved: list[str] = []
-    for row in rows:
-        entity = str(row["entity"])
+    why = f"undo of run {run}"
+    for entity, old, new, ruling in rows:
         name, kind, archived = present.get(entity, ("", None, False))
-        if kind != row["to"] or archived:
+        if kind != new or archived:
             found = "no longer there" if kind is None else "archived" if archived else f"now {kind!r}"
-            moved.append(f"{entity}: expected {row['to']!r}, {found}")
+            moved.append(f"{entity}: expected {new!r}, {found}")
             continue
-        why = f"undo of run {run}"
-        changes.append(TypeChange(entity, name, str(row["to"]), str(row["from"]), ChangeKind.UNDO, row["ruling"], why))
+        changes.append(TypeChange(entity, name, new, old, ChangeKind.UNDO, ruling, why))
     return Plan(
         binding=replace(situation.binding),
         changes=tuple(changes),
@@ -100,12 +99,12 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
         if _key(c) not in allowed and c.entity not in done
     ]
     manifests = {m.row: m for m in fresh.manifests}
-    pending: list[ManifestChange] = []
-    for manifest in plan.manifests:
-        if manifests.get(manifest.row) == manifest:
-            pending.append(manifest)
-        elif plan.binding.manifests.get(manifest.row) == fresh.binding.manifests.get(manifest.row):
-            moved.append(f"manifest {manifest.row}: the change is no longer what the rules say")
+    pending = [m for m in plan.manifests if manifests.get(m.row) == m]
+    moved += [
+        f"manifest {m.row}: the change is no longer what the rules say"
+        for m in plan.manifests
+        if manifests.get(m.row) != m and plan.binding.manifests.get(m.row) == fresh.binding.manifests.get(m.row)
+    ]
     edges = {e.edge: e for e in fresh.edge_changes}
     repairs = [e for e in plan.edge_changes if edges.get(e.edge) == e]
     moved += [

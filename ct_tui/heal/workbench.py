@@ -462,10 +462,10 @@ class Workbench:
             raise BadInput(verdict.notes[0], "nothing was written")
         if plan.undoes is not None:
             rest = self._fresh_undo(plan)
-            return self._run(rest, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup)
+            return self._run(rest, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup=backup)
         with view.lock:
             rest = planner.still_allowed(plan, view.plan, self._done_by(plan))
-        return self._run(rest, self._closing, by, progress, stop, backup)
+        return self._run(rest, self._closing, by, progress, stop, backup=backup)
 
     def heal(
         self,
@@ -501,12 +501,12 @@ class Workbench:
         stop: threading.Event | None,
     ) -> Receipt | None:
         if verdict.skipped is None:
-            return self._run(plan, self._closing, by, progress, stop, None)
+            return self._run(plan, self._closing, by, progress, stop, backup=None)
         if not verdict.ensure or not plan.manifests:
             return None
         # Drift blocks the retypes alone: the manifests are ensured all the same, as the app does it.
         only = replace(plan, changes=(), edge_changes=(), _digest=[])
-        return self._run(only, lambda: Closing(numbers=self._numbers()), by, progress, stop, None)
+        return self._run(only, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup=None)
 
     def _run(
         self,
@@ -515,6 +515,7 @@ class Workbench:
         by: str,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
+        *,
         backup: bool | None,
     ) -> Receipt:
         head = self.table().head
