@@ -27,7 +27,7 @@ CHUNK = 500
 
 
 class Mark(NamedTuple):
-    """What rules over an end besides its own row; `fixed` says that no alias reaches it, `row` names its own manifest."""
+    """What rules over an end besides its own row: `fixed` says that no alias reaches it, `row` is a manifest row."""
 
     shielded: bool = False
     row: str | None = None
@@ -127,7 +127,7 @@ class EdgeReader:
         return self._with_ends(self._db.rows(sql_edges.BY_ID))
 
     def where(self, test: Callable[[Triple], bool], always: Collection[str] = ()) -> Iterator[Edge]:
-        """Every edge whose triple passes a test (asked once a triple) or whose id is in `always`, in the order of writing."""
+        """Every edge whose triple passes a test (asked once a triple), or whose id is in `always`, oldest first."""
         if not self._has_edges:
             return
         self._collect_all()

@@ -421,12 +421,12 @@ class Triples:
             counts[Triple(edge_type, _moved(source, moves), _moved(target, moves))] += row.n
         return Triples(counts.items(), self.loops)
 
-    def changed(self, gone: Iterable[Triple], come: Iterable[Triple]) -> Triples:
-        """The triples with single edges taken out and put in."""
+    def changed(self, gone: Iterable[Triple], come: Iterable[Triple], loops: int = 0) -> Triples:
+        """The triples with single edges taken out and put in; `loops` is by how many the loops change."""
         counts: Counter[Triple] = Counter(dict(self))
         counts.subtract(gone)
         counts.update(come)
-        return Triples(counts.items(), self.loops)
+        return Triples(counts.items(), self.loops + loops)
 
     def effect(
         self, book: Rulebook, *, moves: Mapping[str, str] | None = None, after: Rulebook | None = None

@@ -1,0 +1,504 @@
+"""The edges of one view of a brain: counted once, judged now and as they would be after the plan.
+
+`EdgeLens` answers everything that the workstation and the command line ask about edges; it reads the brain in
+snapshots of its own and keeps what it counted. `write_edge_changes` carries repairs out.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ct_tui.brain import readers
+from ct_tui.brain.edges import EdgeReader, Mark, Scope, apply_edge_chunk, edge_history, twin_of
+from ct_tui.brain.sources import read_sources
+from ct_tui.domain.edge_repairs import (
+    Past,
+    RepairPlan,
+    Subject,
+    after_triple,
+    joinable_signatures,
+    plan_repairs,
+    repaired_ids,
+    undo_repairs,
+)
+from ct_tui.domain.edges import EdgeCounts, EdgeState, EffectTally, Rulebook, Signatures, Triples
+from ct_tui.domain.ensure import applies_to
+from ct_tui.domain.ladder import Verdict
+from ct_tui.domain.manifest import TIER_FACT, EdgeType
+from ct_tui.domain.names import label_key
+from ct_tui.domain.plan import EdgeChangeKind, EdgeEffect, Progress
+from ct_tui.domain.rulings import Alias, EdgeRepair, Legalize, Merge, Repair, Retype, Ruling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from ct_tui.brain.connection import Brain, Db
+    from ct_tui.brain.edges import Edge, EdgeHistoryRow
+    from ct_tui.brain.schema import Schema
+    from ct_tui.brain.sources import SourceIndex
+    from ct_tui.domain.edges import Cell, Fit, Triple
+    from ct_tui.domain.manifest import Manifests, Vocabulary
+    from ct_tui.domain.plan import Conflict, EdgeChange, EdgeRow
+    from ct_tui.domain.rulings import Body
+    from ct_tui.heal.situation import Situation
+    from ct_tui.heal.survey import Survey
+
+WRITE_CHUNK = 200
+"""Edges that one transaction repairs; some 20 ms."""
+
+NAME_CHUNK = 500
+
+
+@dataclass(frozen=True)
+class ListedEdge:
+    """One edge as it is listed, its ends by id, name and type; a type of None is unknown, an unknown name empty."""
+
+    id: str
+    rowid: int
+    entity: str
+    edge_type: str
+    source: str
+    source_name: str
+    source_type: str | None
+    target: str
+    target_name: str
+    target_type: str | None
+    state: EdgeState
+    shielded: bool
+    created_at: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The edge as the command line prints it; `created_at` in milliseconds, `count` as in a group's row."""
+        return {
+            "id": self.id,
+            "edge_type": self.edge_type,
+            "source": self.source,
+            "source_name": self.source_name,
+            "source_type": self.source_type,
+            "target": self.target,
+            "target_name": self.target_name,
+            "target_type": self.target_type,
+            "entity": self.entity,
+            "state": self.state.value,
+            "shielded": self.shielded,
+            "created_at": self.created_at,
+            "count": 1,
+        }
+
+
+@dataclass(frozen=True)
+class EdgeReport:
+    """What the `edges` verb prints: counts, matrix, and the violations as groups or one by one."""
+
+    counts: EdgeCounts
+    matrix: tuple[Cell, ...]
+    listed: tuple[ListedEdge, ...] | None = None
+
+    @property
+    def violations(self) -> tuple[Cell, ...]:
+        """The violating cells, worst first."""
+        found = (c for c in self.matrix if c.state is EdgeState.VIOLATING)
+        return tuple(sorted(found, key=lambda c: -c.count))
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `edges --json`."""
+        shown: Iterable[Cell | ListedEdge] = self.violations if self.listed is None else self.listed
+        return {
+            **self.counts.as_json(),
+            "matrix": [cell.as_json() for cell in self.matrix],
+            "violations": [row.as_json() for row in shown],
+        }
+
+
+class EdgeLens:
+    """The edges as one situation sees them; each part is read when it is first asked for, then kept."""
+
+    def __init__(self, brain: Brain, situation: Situation, found: Survey) -> None:
+        self.brain = brain
+        self.situation = situation
+        self.found = found
+        self.lock = threading.RLock()
+
+    # Who judges, and what is counted
+
+    @cached_property
+    def now(self) -> Rulebook:
+        """The definitions as the manifests stand."""
+        return rulebook(self.situation.state.manifests)
+
+    @cached_property
+    def then(self) -> Rulebook:
+        """The definitions once heal has run."""
+        return rulebook(self.situation.manifests)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """How ends are seen: what is spared, and the types that the plan gives."""
+        moves = {change.entity: change.to_type for change in self.found.changes}
+        with self.lock, self.brain.snapshot() as db:
+            return read_scope(db, self.situation, moves)
+
+    @cached_property
+    def triples(self) -> Triples:
+        """All edges, counted; their ends know what the plan makes of them."""
+        with self.lock, self.brain.snapshot() as db:
+            return self.reader(db).triples()
+
+    @cached_property
+    def repairs(self) -> RepairPlan:
+        """What the edge rulings in force still have to do."""
+        return self._repair_parts[0]
+
+    @property
+    def subjects(self) -> Mapping[str, Subject]:
+        """The edges that rulings in force name, as they stand."""
+        return self._repair_parts[1]
+
+    @cached_property
+    def _repair_parts(self) -> tuple[RepairPlan, dict[str, Subject]]:
+        repairs = self.situation.acting.repairs
+        ids = repaired_ids(repairs)
+        if not ids:
+            return RepairPlan(), {}
+        with self.lock, self.brain.snapshot() as db:
+            subjects = {e.row.id: Subject(e.row, e.triple, e.readable) for e in self.reader(db).by_id(ids)}
+            settled = {i: replace(s, triple=s.triple.settled) for i, s in subjects.items()}
+            past = _past(edge_history(db, self.situation.schema, edges=ids))
+            return plan_repairs(repairs, settled, past, self.then, lambda row: twin_of(db, row)), subjects
+
+    @cached_property
+    def planned(self) -> Triples:
+        """The edges counted as if the plan had run."""
+        settled = self.triples.after()
+        if not self.repairs.changes:
+            return settled
+        gone: list[Triple] = []
+        come: list[Triple] = []
+        loops = 0
+        for change in self.repairs.changes:
+            before = self.subjects[change.edge].triple.settled
+            after = after_triple(change, before)
+            gone.append(before)
+            if after is not None:
+                come.append(after)
+            elif change.before is not None and change.before.source_id == change.before.target_id:
+                loops -= 1
+        return settled.changed(gone, come, loops)
+
+    def reader(self, db: Db) -> EdgeReader:
+        """A reader over one snapshot, seeing ends as this lens does."""
+        return EdgeReader(db, self.situation.schema, self.scope)
+
+    # Reports
+
+    def report(self, *, list_: bool = False, after_plan: bool = False) -> EdgeReport:
+        """The `edges` report, as things are or as if the plan had run; `list_` names every violating edge."""
+        with self.lock:
+            triples, book = (self.planned, self.then) if after_plan else (self.triples, self.now)
+            listed = tuple(self.violating(after_plan=after_plan)) if list_ else None
+            return EdgeReport(triples.counts(book), triples.matrix(book), listed)
+
+    def numbers(self) -> dict[str, int]:
+        """The conformance counts that a run stores for the trend."""
+        return conformance_numbers(self.triples.counts(self.now))
+
+    def violating(self, *, after_plan: bool = False) -> Iterator[ListedEdge]:
+        """Every violating edge with the names of its ends, in the order of writing."""
+        book = self.then if after_plan else self.now
+        changes = {c.edge: c for c in self.repairs.changes} if after_plan else {}
+
+        def violates(triple: Triple) -> bool:
+            return book.state(triple.settled if after_plan else triple) is EdgeState.VIOLATING
+
+        with self.brain.snapshot() as db:
+            waiting: list[tuple[int, EdgeRow, Triple]] = []
+            for edge in self.reader(db).where(violates, changes):
+                row, triple = edge.row, edge.triple.settled if after_plan else edge.triple
+                change = changes.get(row.id)
+                if change is not None:
+                    moved = after_triple(change, triple)
+                    if moved is None or change.after is None or not violates(moved):
+                        continue
+                    row, triple = change.after, moved
+                waiting.append((edge.rowid, row, triple))
+                if len(waiting) >= NAME_CHUNK:
+                    yield from self._named(db, waiting, book)
+                    waiting.clear()
+            yield from self._named(db, waiting, book)
+
+    def listed(self, edges: Iterable[Edge]) -> tuple[ListedEdge, ...]:
+        """Some edges with the names of their ends, judged as they are now."""
+        rows = [(e.rowid, e.row, e.triple) for e in edges]
+        with self.brain.snapshot() as db:
+            return tuple(self._named(db, rows, self.now))
+
+    def _named(self, db: Db, rows: Sequence[tuple[int, EdgeRow, Triple]], book: Rulebook) -> Iterator[ListedEdge]:
+        ends = sorted({i for _, row, _ in rows for i in (row.source_id, row.target_id)})
+        names = readers.end_names(db, self.situation.schema, ends) if ends else {}
+        for rowid, row, triple in rows:
+            source, target = (names.get(i, ("", ""))[0] for i in (row.source_id, row.target_id))
+            yield ListedEdge(
+                row.id,
+                rowid,
+                row.entity_id,
+                row.edge_type,
+                row.source_id,
+                source,
+                triple.source.type,
+                row.target_id,
+                target,
+                triple.target.type,
+                book.state(triple),
+                triple.shielded,
+                row.created_at,
+            )
+
+    # Effects
+
+    @cached_property
+    def effect(self) -> EdgeEffect:
+        """What the plan does to the edges of the whole brain: `still_violating` are all that stay broken."""
+        with self.lock:
+            tally = EffectTally()
+            for triple, n in self.triples:
+                tally.add(self.now.state(triple), self.then.state(triple.settled), n)
+            for change in self.repairs.changes:
+                before = self.subjects[change.edge].triple
+                after = after_triple(change, before.settled)
+                tally.add(self.now.state(before), self.then.state(before.settled), -1)
+                tally.add(self.now.state(before), None if after is None else self.then.state(after), 1)
+            return tally.effect
+
+    @cached_property
+    def flows(self) -> dict[tuple[str, str], EdgeEffect]:
+        """For each from → to of the plan, what it does to the edges of the entities that move."""
+        tallies: dict[tuple[str, str], EffectTally] = {}
+        with self.lock:
+            for triple, n in self.triples:
+                moved = {(end.type or "", end.after) for end in (triple.source, triple.target) if end.after is not None}
+                for old, new in moved:
+                    tally = tallies.setdefault((old, new or ""), EffectTally())
+                    tally.add(self.now.state(triple), self.then.state(triple.settled), n)
+        return {flow: tally.effect for flow, tally in tallies.items()}
+
+    def entity_effects(self, ids: Collection[str]) -> dict[str, EdgeEffect]:
+        """For some entities of the plan, what the plan does to the edges of each; one scan of the edges."""
+        tallies = {i: EffectTally() for i in ids}
+        with self.brain.snapshot() as db:
+            edges = self.reader(db).touching(ids)
+        for edge in edges:
+            before, after = self.now.state(edge.triple), self.then.state(edge.triple.settled)
+            for i in {edge.row.source_id, edge.row.target_id}:
+                if i in tallies:
+                    tallies[i].add(before, after)
+        return {i: tally.effect for i, tally in tallies.items()}
+
+    def fits(self, label: str) -> Mapping[str, Fit]:
+        """For every declared type, how many edges of the entities of a type would conform if they bore it."""
+        with self.lock:
+            return self.planned.fit_by_type(label, self.then)
+
+    def fits_of(self, ids: Collection[str]) -> Mapping[str, Fit]:
+        """For every declared type, how many edges of just these entities would conform if they bore it; one scan."""
+        with self.brain.snapshot() as db:
+            scope = replace(self.scope, moves={**self.scope.moves, **dict.fromkeys(ids, TIER_FACT)})
+            edges = EdgeReader(db, self.situation.schema, scope).touching(ids)
+        return Triples((_marked_only(e, ids), 1) for e in edges).fit_of_marked(self.then)
+
+    def signatures(self, label: str) -> tuple[tuple[EdgeType, int], ...]:
+        """The edge signatures that a type could join once declared, with the edges each makes conform."""
+        with self.lock:
+            return joinable_signatures(label, self.planned, self.then)
+
+    def impact(self, body: Body) -> tuple[EdgeEffect, tuple[str, ...]]:
+        """What a ruling would do to edges on top of the plan, with notes; from the counts wherever they suffice."""
+        with self.lock:
+            if isinstance(body, Alias):
+                to = self.situation.vocabulary.canonical(body.to_type) or body.to_type
+                return self.planned.effect(self.then, moves={label_key(body.from_type): to}), ()
+            if isinstance(body, Legalize):
+                return self.planned.effect(self.then, after=self._with_legalized(body)), ()
+            if isinstance(body, Retype):
+                return self._retype_effect(body.entities, body.to_type), ()
+            if isinstance(body, Merge):
+                return self._merge_effect(body), ()
+            if isinstance(body, EdgeRepair):
+                return self._repair_effect(body)
+            return EdgeEffect(), ()
+
+    def _with_legalized(self, body: Legalize) -> Rulebook:
+        known = self.then.main.vocabulary
+        nodes = known.node_types if body.type in known else (*known.node_types, body.node)
+        return self._redefined(
+            body.manifests, replace(known, node_types=nodes, edge_types=(*known.edge_types, *body.edges))
+        )
+
+    def _with_widened(self, body: EdgeRepair) -> Rulebook:
+        known = self.then.main.vocabulary
+        added = (EdgeType(*body.triple),) if body.triple is not None else ()
+        return self._redefined(body.manifests, replace(known, edge_types=(*known.edge_types, *added)))
+
+    def _redefined(self, manifests: Sequence[str], vocabulary: Vocabulary) -> Rulebook:
+        """The rulebook with another main vocabulary, where the ruling is about tier_fact at all."""
+        row = self.situation.manifests.tier_fact
+        if row is None or not applies_to(manifests, row):
+            return self.then
+        return Rulebook(Signatures(vocabulary), self.then.own)
+
+    def _retype_effect(self, ids: Sequence[str], to: str) -> EdgeEffect:
+        new = self.situation.vocabulary.canonical(to) or to
+        members = {m for i in ids for m in self.situation.redirects.cluster(i)}
+        tally = EffectTally()
+        with self.brain.snapshot() as db:
+            for edge in self.reader(db).touching(members):
+                settled = edge.triple.settled
+                source = settled.source._replace(type=new) if edge.row.source_id in members else settled.source
+                target = settled.target._replace(type=new) if edge.row.target_id in members else settled.target
+                after = settled._replace(source=source, target=target)
+                tally.add(self.then.state(settled), self.then.state(after))
+        return tally.effect
+
+    def _merge_effect(self, body: Merge) -> EdgeEffect:
+        with self.brain.snapshot() as db:
+            end = self.reader(db).ends([body.survivor])[body.survivor].settled
+        return EdgeEffect() if end.type is None else self._retype_effect(body.losers, end.type)
+
+    def _repair_effect(self, body: EdgeRepair) -> tuple[EdgeEffect, tuple[str, ...]]:
+        if body.repair is Repair.WIDEN:
+            return self.planned.effect(self.then, after=self._with_widened(body)), ()
+        if body.repair is Repair.KEEP:
+            return EdgeEffect(), ("they leave the queue, and the counts still show them",)
+        plan, subjects = self.trial(body)
+        tally = EffectTally()
+        for change in plan.changes:
+            before = subjects[change.edge].triple
+            after = after_triple(change, before)
+            tally.add(self.then.state(before), None if after is None else self.then.state(after))
+        notes = [f"{len(plan.changes)} of {len(body.edges)} edges change", *plan.notes]
+        doubles = sum(1 for c in plan.changes if c.kind is EdgeChangeKind.DROP)
+        if doubles and body.repair is not Repair.DROP:
+            notes.append(f"{doubles} would be a second copy of an edge that is there, and are dropped")
+        return tally.effect, tuple(notes)
+
+    def trial(self, body: EdgeRepair) -> tuple[RepairPlan, dict[str, Subject]]:
+        """What an edge ruling would do if it were signed now; the edges' ends as the plan makes them."""
+        with self.brain.snapshot() as db:
+            edges = self.reader(db).by_id(body.edges)
+            subjects = {e.row.id: Subject(e.row, e.triple.settled, e.readable) for e in edges}
+            return plan_repairs(
+                [(self._draft(body), body)], subjects, (), self.then, lambda row: twin_of(db, row)
+            ), subjects
+
+    def _draft(self, body: EdgeRepair) -> Ruling:
+        import datetime as dt
+
+        seq = self.situation.table.head.seq + 1
+        return Ruling(seq, body, "", "", dt.datetime.fromtimestamp(self.situation.now, dt.UTC))
+
+
+def rulebook(manifests: Manifests) -> Rulebook:
+    """tier_fact's definitions, and those of every other strict row that declares edges at all."""
+    rows = ((key, manifests.rows[key]) for key in manifests.own_rows())
+    own = {
+        k: Signatures(r.vocabulary)
+        for k, r in rows
+        if r.strict and r.vocabulary is not None and r.vocabulary.edge_types
+    }
+    return Rulebook(Signatures(manifests.vocabulary), own)
+
+
+def conformance_numbers(counts: EdgeCounts) -> dict[str, int]:
+    """The counts as a run stores them: the `edges` document's own and what surrounds them."""
+    return counts.as_json()
+
+
+def read_scope(db: Db, situation: Situation, moves: Mapping[str, str] | None = None) -> Scope:
+    """Which ends are spared, fixed or judged by a row of their own, each listed with its whole merge cluster."""
+    redirects = situation.redirects
+    sources = read_sources(db, situation.schema, situation.policy, redirects, situation.state)
+    marker = _Marker(situation, sources)
+    default = marker.mark("")
+    surfacing = {i for i, origin in situation.state.origins.items() if origin.surfaces}
+    marks: dict[str, Mark] = {}
+    for entity in {*situation.ladder.special, *sources.found, *surfacing}:
+        mark = marker.mark(entity)
+        if mark != default:
+            marks.update(dict.fromkeys(redirects.cluster(entity), mark))
+    return Scope(redirects, marks, default, dict(moves or {}))
+
+
+class _Marker:
+    """Gives one owner its mark, by the same tests as the survey's dispositions."""
+
+    def __init__(self, situation: Situation, sources: SourceIndex) -> None:
+        self._situation = situation
+        self._sources = sources
+        self._own = rulebook(situation.manifests).own
+
+    def mark(self, entity: str) -> Mark:
+        situation = self._situation
+        sources = self._sources.of(entity)
+        decision = situation.ladder.decide(entity, sources.ladder_paths)
+        spared = decision.skipped or sources.report_only(situation.policy)
+        spared = spared or bool(sources.off_path(situation.policy.lookup))
+        owner = situation.redirects.resolve(entity)
+        row = owner if isinstance(owner, str) and owner in self._own else None
+        origin = situation.state.origins.get(entity)
+        fixed = decision.verdict is Verdict.HELD or (origin is not None and origin.surfaces)
+        return Mark(spared, row, fixed)
+
+
+def undo_edge_changes(db: Db, situation: Situation, run: int) -> RepairPlan:
+    """The inverse of one run's repairs, from our history."""
+    past = _past(edge_history(db, situation.schema, run=run))
+    if not past:
+        return RepairPlan()
+    present = {e.row.id: e.row for e in EdgeReader(db, situation.schema).by_id([p.edge for p in past])}
+    return undo_repairs(past, present, run, lambda row: twin_of(db, row))
+
+
+def write_edge_changes(
+    brain: Brain,
+    changes: Sequence[EdgeChange],
+    *,
+    run: int,
+    by: str,
+    at: int,
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> tuple[int, tuple[Conflict, ...]]:
+    """Carry repairs out in chunks, each one short transaction; gives the edges written and those left alone."""
+    done = 0
+    conflicts: list[Conflict] = []
+    for start in range(0, len(changes), WRITE_CHUNK):
+        if stop is not None and stop.is_set():
+            break
+        part = changes[start : start + WRITE_CHUNK]
+        written, left = brain.write(_chunk_job(brain.schema, part, run=run, by=by, at=at))
+        done += written
+        conflicts += left
+        if progress is not None:
+            progress(Progress(start + len(part), len(changes)))
+    return done, tuple(conflicts)
+
+
+def _chunk_job(
+    schema: Schema, part: Sequence[EdgeChange], *, run: int, by: str, at: int
+) -> Callable[[Db], tuple[int, tuple[Conflict, ...]]]:
+    return lambda db: apply_edge_chunk(db, schema, part, run=run, by=by, at=at)
+
+
+def _past(rows: Iterable[EdgeHistoryRow]) -> list[Past]:
+    return [Past(r.edge, r.ruling, EdgeChangeKind(r.kind), r.before, r.after) for r in rows]
+
+
+def _marked_only(edge: Edge, ids: Collection[str]) -> Triple:
+    """The edge with just the chosen ends marked, the others as the plan makes them."""
+    source, target = edge.triple.source, edge.triple.target
+    return edge.triple._replace(
+        source=source if edge.row.source_id in ids else source.settled,
+        target=target if edge.row.target_id in ids else target.settled,
+    )
