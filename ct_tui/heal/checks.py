@@ -10,7 +10,7 @@ from ct_tui.domain.census import display
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.names import is_blank, label_key
-from ct_tui.domain.queue import Impact
+from ct_tui.domain.queue import Impact, ItemKind
 from ct_tui.domain.rulings import SEED_FAMILY, Alias, Except, Keep, Legalize, Merge, Retype, Revoke
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Db
     from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import Body
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
@@ -60,6 +61,34 @@ def retypes_of(db: Db, situation: Situation, to: str, entities: Sequence[str]) -
         by_type.setdefault(kind, []).append(entity)
     spelled = situation.vocabulary.canonical(to) or to
     return tuple(Retype(tuple(ids), kind, spelled) for kind, ids in by_type.items())
+
+
+def settlement(db: Db, situation: Situation, found: Survey, item: QueueItem, target: str) -> tuple[Body, ...]:
+    """The rulings that answer a question with a declared type; raises BadInput where a type is no answer to it.
+
+    A label that nobody declared becomes an alias. A degraded label needs the entities that it degraded besides, found
+    through the ledger, since an alias speaks of a label that they no longer bear.
+    """
+    alias = situation.acting.alias_for(item.label)
+    known = alias is not None and label_key(alias.to_type) == label_key(target)
+    spelled = situation.vocabulary.canonical(target) or target
+    ruled = () if known else (Alias(item.label, spelled),)
+    if item.kind in {ItemKind.UNDECLARED, ItemKind.PROPOSAL}:
+        label = item.data.get("type") if item.kind is ItemKind.PROPOSAL else item.label
+        if not isinstance(label, str) or is_blank(label):
+            raise BadInput("the proposal names no type, so no alias can answer it")
+        return (Alias(label, spelled),)
+    if item.kind in {ItemKind.DEGRADED, ItemKind.GATE_SKIPPED, ItemKind.UNLABELED, ItemKind.BLANK}:
+        group = found.groups.get((item.kind.slug, item.key))
+        ids = list(group.ids) if group is not None else list(item.entities)
+        if item.count > len(ids):
+            raise BadInput(
+                f"{item.count} entities are too many to name in one ruling, which holds {len(ids)}",
+                "rule on the first of them, heal, and rule again",
+            )
+        retypes = retypes_of(db, situation, spelled, ids)
+        return (*ruled, *retypes) if item.kind is ItemKind.DEGRADED else retypes
+    raise BadInput(f"a declared type is no answer to: {item.kind.value}")
 
 
 def impact_of(situation: Situation, found: Survey, body: Body) -> Impact:

@@ -357,8 +357,29 @@ class Workbench:
         supersedes: int | None = None,
     ) -> Ruling:
         """Check a ruling, sign it, append it to the table, and let the brain remember the table's head."""
-        self.check(body, supersedes)
-        return self._sign([(body, reason)], key, principal, passphrase, supersedes)[0]
+        drafts = [(body, reason)]
+        return self.rule_all(drafts, key=key, principal=principal, passphrase=passphrase, supersedes=supersedes)[0]
+
+    def settle(self, item: QueueItem, target: str) -> tuple[Body, ...]:
+        """The rulings that answer a question with a declared type, to be signed together; raises BadInput."""
+        view = self.view()
+        with self.brain.reading() as db:
+            return checks.settlement(db, view.situation, view.found, item, target)
+
+    def rule_all(
+        self,
+        drafts: Sequence[tuple[Body, str]],
+        *,
+        key: Path | None = None,
+        principal: str | None = None,
+        passphrase: Callable[[str], str] | None = None,
+        supersedes: int | None = None,
+    ) -> tuple[Ruling, ...]:
+        """Check several rulings (body and reason) and sign them together: all of them, or none."""
+        view = self.view()
+        with self.brain.reading() as db:
+            checks.check_rulings(db, view.situation, [body for body, _ in drafts], supersedes)
+        return self._sign(drafts, key, principal, passphrase, supersedes)
 
     def proposals(self, file: Path) -> tuple[tuple[Body, str], ...]:
         """The unsigned proposals of a file, each with its own reason; raises TrustError."""
@@ -383,11 +404,9 @@ class Workbench:
             if not 1 <= number <= len(proposals):
                 raise BadInput(f"{file} has {len(proposals)} proposals, and no number {number}")
         drafts = [proposals[number - 1] for number in wanted]
-        extra = f"; {extra_reason}" if extra_reason.strip() else ""
-        view = self.view()
-        with self.brain.reading() as db:
-            checks.check_rulings(db, view.situation, [body for body, _ in drafts])
-        return self._sign([(b, r + extra) for b, r in drafts], key, principal, passphrase, None)
+        extra = f" {extra_reason.strip()}" if extra_reason.strip() else ""
+        signed = [(body, reason + extra) for body, reason in drafts]
+        return self.rule_all(signed, key=key, principal=principal, passphrase=passphrase)
 
     def _sign(
         self,
