@@ -184,21 +184,10 @@ def _apart_pairs(ids: Sequence[str], apart: Collection[frozenset[str]]) -> int:
 
 @dataclass(frozen=True)
 class Compression:
-    """What re-resolving every redirect gives: rows to rewrite, and ids whose chains never end."""
+    """What leading every redirect to its final survivor gave: rows rewritten, and ids whose chains never end."""
 
     rewrites: tuple[Rewrite, ...] = ()
     cycles: tuple[str, ...] = ()
-
-
-def compress(rows: Mapping[str, str], only: Iterable[str] | None = None) -> Compression:
-    """Re-resolve redirects (all of them, or `only` some ids) to their final survivors; cycles stay untouched."""
-    redirects = Redirects(rows)
-    rewrites: list[Rewrite] = []
-    for entity_id in rows if only is None else only:
-        end = redirects.survivor(entity_id)
-        if isinstance(end, str) and end != rows[entity_id]:
-            rewrites.append((entity_id, rows[entity_id], end))
-    return Compression(tuple(sorted(rewrites, key=lambda r: id_order(r[0]))), cycle_ids(redirects))
 
 
 def cycle_ids(redirects: Redirects) -> tuple[str, ...]:

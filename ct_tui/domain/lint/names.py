@@ -7,6 +7,7 @@ only the rows that bear one. A name whose comparison key is empty (punctuation o
 from __future__ import annotations
 
 import unicodedata
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.census import readable
@@ -15,7 +16,7 @@ from ct_tui.domain.names import merge_key, scripts_of, skeleton, trim
 from ct_tui.domain.near import Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ct_tui.domain.near import NearPair
 
@@ -52,12 +53,19 @@ class SharedKeys:
         return look if look and look in self._looks else None
 
 
-def name_duplicates(group: Collection[EntityRow], apart: Collection[frozenset[str]] = ()) -> Iterator[Finding]:
+def name_duplicates(group: Sequence[EntityRow], apart: Collection[frozenset[str]] = ()) -> Iterator[Finding]:
     """`name-duplicate` for the live entities that share one key; pairs that a ruling keeps apart are no doubles."""
-    for entity in group:
-        others = [o for o in group if o.id != entity.id and not _kept_apart(entity, o, apart)]
-        if others:
-            message = f"“{entity.name!s}” is also the name of {listed(str(o.id) for o in others)}"
+    ids = [str(entity.id) for entity in group]
+    touched = {i for pair in apart for i in pair}
+    for entity, entity_id in zip(group, ids, strict=True):
+        ruled = entity_id in touched
+        others = (i for i in ids if i != entity_id and not (ruled and frozenset({i, entity_id}) in apart))
+        few = list(islice(others, 6))
+        if few:
+            rest = (
+                f" and {len(ids) - 1 - 5} more" if len(few) > 5 and not ruled else " and more" if len(few) > 5 else ""
+            )
+            message = f"“{entity.name!s}” is also the name of {', '.join(few[:5])}{rest}"
             fix = "merge them, or rule that they are different things"
             yield _finding("name-duplicate", Severity.WARNING, entity, message, fix)
 
@@ -81,7 +89,7 @@ def name_look_alike(groups: Iterable[Collection[EntityRow]], marked: Iterable[En
 
     `groups` are live entities of one look, `marked` those whose names `signs_in` objects to.
     """
-    twins = {str(e.id): (e, found) for group in groups for e in group if (found := _twins(e, group))}
+    twins = {i: (e, found) for group in groups for i, e, found in _twins_in(group)}
     suspects = {str(e.id): e for e in marked} | {i: e for i, (e, _) in twins.items()}
     for entity_id, entity in suspects.items():
         reasons = list(signs_in(entity.name))
@@ -91,9 +99,14 @@ def name_look_alike(groups: Iterable[Collection[EntityRow]], marked: Iterable[En
         yield _finding("name-look-alike", Severity.WARNING, entity, "; ".join(reasons), fix)
 
 
-def _twins(entity: EntityRow, group: Collection[EntityRow]) -> list[str]:
-    name = str(entity.name)
-    found = sorted({str(o.name) for o in group if o.name != name and _only_looks_alike(name, str(o.name))})
+def _twins_in(group: Collection[EntityRow]) -> Iterator[tuple[str, EntityRow, list[str]]]:
+    spellings = sorted({str(e.name) for e in group})
+    twins = {name: _twins(name, spellings) for name in spellings}
+    return ((str(e.id), e, twins[str(e.name)]) for e in group if twins[str(e.name)])
+
+
+def _twins(name: str, spellings: Collection[str]) -> list[str]:
+    found = [other for other in spellings if other != name and _only_looks_alike(name, other)]
     # The plainest spelling is the word itself; the others are its look-alikes.
     return found if found and name != _plainest([name, *found]) else []
 
@@ -161,10 +174,6 @@ def _only_looks_alike(one: str, other: str) -> bool:
 def _plainest(names: Collection[str]) -> str:
     """The spelling a keyboard gives: fewest foreign characters, then composed, then the first."""
     return min(names, key=lambda n: (sum(not c.isascii() for c in n), len(n), n))
-
-
-def _kept_apart(one: EntityRow, other: EntityRow, apart: Collection[frozenset[str]]) -> bool:
-    return bool(apart) and frozenset({str(one.id), str(other.id)}) in apart
 
 
 def _finding(rule: str, severity: Severity, entity: EntityRow, message: str, fix: str) -> Finding:

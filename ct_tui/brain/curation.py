@@ -1,0 +1,388 @@
+"""The curation side of the brain: streams for the lint rules, duplicates with their redirects, assertions.
+
+Readers give domain records; writers are jobs for the writer's one transaction. Times of redirects are seconds, those
+of edges and assertions milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ct_tui.brain import models, own, sql
+from ct_tui.brain import sql_curation as q
+from ct_tui.brain.readers import live
+from ct_tui.domain.census import display, readable
+from ct_tui.domain.duplicates import Candidate, Compression, cycle_ids
+from ct_tui.domain.lint.facts import MS_CEILING, MS_WRITTEN_FLOOR, S_CEILING, KnownSources
+from ct_tui.domain.lint.model import EdgeRow, EntityRow, FactRow
+from ct_tui.domain.near import Named
+from ct_tui.domain.plan import Conflict, RedirectChange
+from ct_tui.domain.redirects import Redirects
+from ct_tui.domain.sources import Classifier, Hashes, Plain, classify_evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ct_tui.brain.connection import Db
+    from ct_tui.brain.schema import Schema
+    from ct_tui.domain.census import RawText
+    from ct_tui.domain.duplicates import SelfLoop
+    from ct_tui.domain.lint.model import Finding
+    from ct_tui.domain.plan import Binding
+
+# Streams for the rules
+
+
+def entity_count(db: Db, schema: Schema) -> int:
+    """How many live entities there are."""
+    return int(db.scalar(live(db, schema, q.ENTITY_COUNT)))
+
+
+def table_count(db: Db, table: str) -> int:
+    """How many rows one of the engine's tables has, archived ones included."""
+    return int(db.scalar(q.TABLE_COUNTS[table]))
+
+
+def entities(db: Db, schema: Schema) -> Iterator[EntityRow]:
+    """Every live entity."""
+    columns = _columns(schema, "curated_entities", "e", ("created_at", "updated_at"))
+    statement = live(db, schema, q.ENTITIES).replace("{columns}", columns)
+    return map(EntityRow._make, db.stream(statement))
+
+
+def odd_entity_times(db: Db, schema: Schema) -> Iterator[EntityRow]:
+    """Live entities whose times are no seconds by their size."""
+    if not {"created_at", "updated_at"} <= schema.columns("curated_entities"):
+        return iter(())
+    return map(EntityRow._make, db.stream(live(db, schema, q.ODD_ENTITY_TIMES), (S_CEILING, S_CEILING)))
+
+
+def edge_types(db: Db) -> list[tuple[RawText, int]]:
+    """The distinct edge types with how many edges bear each."""
+    return [(raw, count) for raw, count in db.rows(q.EDGE_TYPES)]
+
+
+def edges_of_types(db: Db, types: Iterable[RawText]) -> Iterator[EdgeRow]:
+    """The edges that bear exactly these types."""
+    db.execute(sql.TYPES_TABLE)
+    db.execute("DELETE FROM temp.ct_tui_types")
+    db.executemany("INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)", ((t,) for t in types))
+    return map(EdgeRow._make, db.stream(q.EDGES_OF_TYPES))
+
+
+def odd_edge_times(db: Db) -> Iterator[EdgeRow]:
+    """Edges whose created_at is no milliseconds by its size."""
+    return map(EdgeRow._make, db.stream(q.ODD_EDGE_TIMES, (MS_WRITTEN_FLOOR, MS_CEILING)))
+
+
+def facts(db: Db, schema: Schema) -> Iterator[FactRow]:
+    """Every live fact with its owner's type and the librarian's evidence."""
+    optional = ("updated_at", "valid_from", "valid_to", "okf_type")
+    columns = _columns(schema, "llm_wiki_entries", "f", optional)
+    evidence, joins = _evidence(schema)
+    statement = q.FACTS.replace("{columns}", f"{columns}, {evidence}, e.entity_type").replace("{joins}", joins)
+    return map(FactRow._make, db.stream(statement))
+
+
+def known_sources(db: Db, schema: Schema) -> KnownSources:
+    """What a source_ref of this brain can lead to."""
+    chunks, documents = schema.has("chunks"), schema.has("documents")
+    index = schema.has("llm_wiki_source_ref_index")
+    return KnownSources(
+        frozenset(r for (r,) in db.stream(q.CHUNK_HASHES)) if chunks else frozenset(),
+        frozenset(r for (r,) in db.stream(q.CHUNK_IDS)) if chunks else frozenset(),
+        frozenset(r for (r,) in db.stream(q.INDEXED_PATHS)) if documents else frozenset(),
+        frozenset(r for (r,) in db.stream(q.ENGINE_REFS)) if index else frozenset(),
+    )
+
+
+def named(db: Db, schema: Schema) -> Iterator[Named]:
+    """Id, name and type key of every live entity that can be read."""
+    from ct_tui.domain.near import person_key
+
+    for row in entities(db, schema):
+        if isinstance(row.id, str) and isinstance(row.name, str) and readable(row.id) and readable(row.name):
+            yield Named(row.id, row.name, person_key(row.type) if isinstance(row.type, str) else "")
+
+
+# The night's findings
+
+
+def findings_before(db: Db, schema: Schema) -> frozenset[int] | None:
+    """The fingerprints that the last night left, or None where no night was remembered."""
+    if not schema.has("ct_tui_finding") or _finding_run(db, schema) is None:
+        return None
+    return frozenset(int(f) for (f,) in db.stream(q.FINDINGS))
+
+
+def _finding_run(db: Db, schema: Schema) -> str | None:
+    return own.get_state(db, FINDINGS_RUN) if schema.has("ct_tui_state") else None
+
+
+FINDINGS_RUN = "findings_run"
+"""The state key that holds the run whose findings are remembered."""
+
+FINDINGS_CHUNK = 5000
+"""How many findings one transaction remembers, so that no lock is held for long."""
+
+
+def see_findings(db: Db, findings: Sequence[Finding], run: int, at: int) -> None:
+    """Remember some findings of a run; those that were known keep their first night."""
+    own.create_tables(db)
+    db.executemany(q.FINDING_SEEN, ((f.fingerprint, f.rule, run, at, run) for f in findings))
+
+
+def forget_findings(db: Db, run: int) -> int:
+    """Forget some findings that a run no longer had; gives how many, 0 when all are gone."""
+    return db.execute(q.FINDINGS_GONE, (run, FINDINGS_CHUNK))
+
+
+def close_findings(db: Db, run: int) -> None:
+    """Record that all findings of a run are remembered."""
+    own.create_tables(db)
+    own.put_state(db, FINDINGS_RUN, str(run))
+
+
+# Duplicates
+
+
+def candidates(db: Db, schema: Schema) -> Iterator[Candidate]:
+    """Every live entity that was not merged away and can be read, as grouping needs it."""
+    return _candidates(db.stream(live(db, schema, q.CANDIDATES)))
+
+
+def candidates_by_id(db: Db, schema: Schema, ids: Iterable[str]) -> list[Candidate]:
+    """Those of the given entities that still are candidates."""
+    db.fill_ids(ids)
+    return list(_candidates(db.stream(live(db, schema, q.CANDIDATES_BY_ID))))
+
+
+def _candidates(rows: Iterable[tuple[Any, ...]]) -> Iterator[Candidate]:
+    for row in rows:
+        if all(isinstance(value, str) and readable(value) for value in row):
+            yield Candidate._make(row)
+
+
+def fill_members(db: Db, groups: Iterable[tuple[str, Sequence[str]]], redirects: Redirects | None = None) -> None:
+    """Name the members of groups for the statements below; with `redirects` ids that lead to a member count as it."""
+    db.execute(q.MEMBERS_TABLE)
+    db.execute(q.MEMBERS_CLEAR)
+    db.executemany(q.MEMBERS_FILL, _member_rows(groups, redirects))
+
+
+def _member_rows(
+    groups: Iterable[tuple[str, Sequence[str]]], redirects: Redirects | None
+) -> Iterator[tuple[str, str, str]]:
+    for group, members in groups:
+        for member in members:
+            for entity_id in redirects.cluster(member) if redirects is not None else (member,):
+                yield entity_id, member, group
+
+
+def self_loops(db: Db, schema: Schema) -> dict[str, tuple[SelfLoop, ...]]:
+    """By group, the edges between two different members of it."""
+    if not schema.has("llm_wiki_edges"):
+        return {}
+    found: dict[str, list[SelfLoop]] = {}
+    for group, edge, source, target in db.stream(q.SELF_LOOPS):
+        found.setdefault(group, []).append((display(edge), display(source), display(target)))
+    return {group: tuple(loops) for group, loops in found.items()}
+
+
+def fact_counts(db: Db, schema: Schema) -> dict[str, int]:
+    """Live facts by member."""
+    return dict(db.rows(q.MEMBER_FACTS)) if schema.has("llm_wiki_entries") else {}
+
+
+def edge_counts(db: Db, schema: Schema) -> dict[str, int]:
+    """Edges that begin or end at a member."""
+    return dict(db.rows(q.MEMBER_EDGES)) if schema.has("llm_wiki_edges") else {}
+
+
+def quotes(db: Db, schema: Schema) -> Iterator[tuple[str, str]]:
+    """Passage and member for everything that the members' live facts quote."""
+    if not schema.has("llm_wiki_entries"):
+        return
+    evidence, joins = _evidence(schema)
+    classify = Classifier()
+    for member, ref, stored in db.stream(q.MEMBER_REFS.replace("{columns}", evidence).replace("{joins}", joins)):
+        found = classify(ref)
+        if found is Plain.TOKEN:
+            found = classify_evidence(stored)
+        if isinstance(found, Hashes):
+            for passage in found.values:
+                yield passage, member
+
+
+def redirect_rows(db: Db) -> dict[str, str]:
+    """Every redirect, as it stands inside the caller's transaction."""
+    return {a: b for a, b in db.rows(q.REDIRECTS) if isinstance(a, str) and isinstance(b, str)}
+
+
+@dataclass(frozen=True)
+class RedirectResult:
+    """What one transaction wrote: new redirects, rewritten ones, and entities that had moved."""
+
+    written: tuple[tuple[str, str], ...] = ()
+    rewritten: tuple[tuple[str, str, str], ...] = ()
+    cycles: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+
+@dataclass
+class RedirectLog:
+    """Writes redirects of one run and keeps every one in our history."""
+
+    db: Db
+    run: int
+    by: str
+    at: int
+    _rows: list[dict[str, Any]] = field(default_factory=list, init=False)
+
+    def put(self, loser: str, survivor: str, ruling: int | None = None) -> None:
+        """Redirect as the app does: whatever stood there is replaced."""
+        before = self.db.scalar(q.REDIRECT_OF, (loser,))
+        self.db.execute(q.REDIRECT_PUT, (loser, survivor, self.at))
+        self._note(loser, before, survivor, ruling)
+
+    def change(self, change: RedirectChange) -> Conflict | None:
+        """Make one planned change where the redirect still is what the plan saw, else give the conflict."""
+        if change.before is None and change.after is not None:
+            done = self.db.execute(q.REDIRECT_NEW, (change.entity, change.after, self.at))
+        elif change.before is not None and change.after is None:
+            done = self.db.execute(q.REDIRECT_DELETE, (change.entity, change.before))
+        else:
+            done = self.db.execute(q.REDIRECT_SWAP, (change.after, change.entity, change.before))
+        if done != 1:
+            return Conflict(change.entity, _as_redirect(change.before), self._found(change))
+        self._note(change.entity, change.before, change.after, change.ruling)
+        return None
+
+    def compress(self) -> Compression:
+        """Lead every redirect to its final survivor; gives what was rewritten, and ids on circles, left alone."""
+        leading_on = self.db.rows(q.REDIRECTS_OPEN)
+        if not leading_on:
+            return Compression()
+        redirects = Redirects(redirect_rows(self.db))
+        rewrites: list[tuple[str, str, str]] = []
+        for loser, target in sorted(leading_on):
+            end = redirects.survivor(loser)
+            if isinstance(end, str) and end != target:
+                self.db.execute(q.REDIRECT_SWAP, (end, loser, target))
+                self._note(loser, target, end, None)
+                rewrites.append((loser, target, end))
+        return Compression(tuple(rewrites), cycle_ids(redirects))
+
+    def save(self) -> None:
+        """Write the history rows; to be called once, at the end of the transaction."""
+        for row in self._rows:
+            self.db.do(models.MergeRow.insert(**row))
+
+    def _note(self, loser: str, before: str | None, after: str | None, ruling: int | None) -> None:
+        common = {"run": self.run, "by": self.by, "at": self.at, "ruling": ruling}
+        self._rows.append({"loser": loser, "previous": before, "survivor": after, **common})
+
+    def _found(self, change: RedirectChange) -> str:
+        now = self.db.scalar(q.REDIRECT_OF, (change.entity,))
+        if now != change.before:
+            return _as_redirect(None if now is None else display(now))
+        for entity in (change.entity, change.after):
+            row = self.db.one(q.ENTITY_NOW, (entity,))
+            if row is None or row[1] is not None:
+                return f"{entity} is {'archived' if row else 'no longer there'}"
+        return f"{change.after} was merged away"
+
+
+def write_redirects(db: Db, changes: Sequence[RedirectChange], *, run: int, by: str, at: int) -> RedirectResult:
+    """Make planned redirect changes in the caller's transaction, each by compare-and-set, then compress the chains."""
+    log = RedirectLog(db, run, by, at)
+    written: list[tuple[str, str]] = []
+    conflicts: list[Conflict] = []
+    for change in changes:
+        conflict = log.change(change)
+        if conflict is not None:
+            conflicts.append(conflict)
+        elif change.after is not None:
+            written.append((change.entity, change.after))
+    # Taking a merge back must not rewrite what other merges left; only a new redirect can lengthen a chain.
+    compressed = log.compress() if written and any(c.before is None for c in changes) else Compression()
+    log.save()
+    return RedirectResult(tuple(written), compressed.rewrites, compressed.cycles, tuple(conflicts))
+
+
+def start_merge_run(db: Db, binding: Binding, *, by: str, at: int, backup: str | None) -> int:
+    """Open the run of a merge sweep; gives its number."""
+    return int(
+        db.do(
+            models.Run.insert(
+                kind="merge",
+                at=at,
+                by=by,
+                status="running",
+                plan_digest="",
+                rulings_seq=binding.head_seq,
+                rulings_hash=binding.head_hash,
+                policy=binding.policy,
+                backup=backup,
+            )
+        )
+    )
+
+
+def merges_of_run(db: Db, schema: Schema, run: int) -> list[RedirectChange]:
+    """What a run did to redirects, turned round and newest first: the changes that take it back."""
+    if not schema.has("ct_tui_merge"):
+        return []
+    t = models.MergeRow
+    rows = db.run(t.select().where(t.run == run).order_by(t.id.desc()))
+    why = f"undo of run {run}"
+    return [RedirectChange(display(r.loser), "", r.survivor, r.previous, r.ruling, why) for r in rows]
+
+
+def merges_done_by(db: Db, schema: Schema, plan_digest: str) -> frozenset[tuple[str, str | None]]:
+    """The redirects, as entity and new survivor, that earlier runs of one plan have written."""
+    if not (schema.has("ct_tui_merge") and schema.has("ct_tui_run")):
+        return frozenset()
+    rows = db.rows(
+        "SELECT m.loser, m.survivor FROM ct_tui_merge m JOIN ct_tui_run r ON r.id = m.run WHERE r.plan_digest = ?",
+        (plan_digest,),
+    )
+    return frozenset((display(a), b) for a, b in rows)
+
+
+def merge_history(db: Db, schema: Schema, ids: Sequence[str] = (), limit: int = 500) -> tuple[dict[str, Any], ...]:
+    """Merges as our history keeps them, newest first; of some entities only where ids are given."""
+    if not schema.has("ct_tui_merge"):
+        return ()
+    t = models.MergeRow
+    query = t.select().order_by(t.id.desc()).limit(limit)
+    if ids:
+        query = query.where(t.loser.in_(list(ids)) | t.survivor.in_(list(ids)))
+    return tuple(
+        {
+            "run": r.run,
+            "loser": display(r.loser),
+            "survivor": r.survivor,
+            "previous": r.previous,
+            "ruling": r.ruling,
+            "by": r.by,
+            "at": r.at,
+        }
+        for r in db.run(query)
+    )
+
+
+def _as_redirect(target: str | None) -> str:
+    return "not merged away" if target is None else f"merged into {target}"
+
+
+def _columns(schema: Schema, table: str, alias: str, names: Sequence[str]) -> str:
+    """Column names of a table for a statement, NULL for those that an older brain lacks."""
+    there = schema.columns(table)
+    return ", ".join(f"{alias}.{name}" if name in there else "NULL" for name in names)
+
+
+def _evidence(schema: Schema) -> tuple[str, str]:
+    """The evidence column and its join, NULL and nothing where the table is missing."""
+    return ("v.evidence_json", q.EVIDENCE_JOIN) if schema.has("librarian_evidence") else ("NULL", "")
