@@ -1,0 +1,408 @@
+"""The application: it opens the brain beside the first paint, routes keys to actions, and lets nothing crash it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import signal
+import sys
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import App
+from textual.widgets import Input, TextArea
+
+from ct_tui.domain.errors import CtTuiError
+from ct_tui.tui import theme
+from ct_tui.tui.actions import BASE, IN_DIALOGS, Action, Group, key_name, shown_keys
+from ct_tui.tui.keyfile import load_registry
+from ct_tui.tui.lanes import Lane, errand, unexpected
+from ct_tui.tui.messages import (
+    CensusRead,
+    Failed,
+    LedgerRead,
+    Noticed,
+    NotOpened,
+    Opened,
+    QueueRead,
+    TableRead,
+)
+from ct_tui.tui.screens import View, find_views
+from ct_tui.tui.screens.base import ViewScreen
+from ct_tui.tui.session import Session
+from ct_tui.tui.text import data, error_lines, say
+from ct_tui.tui.theme import DARK, LIGHT, first_theme, plain_colours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.message import Message
+    from textual.message_pump import MessagePump
+    from textual.screen import Screen
+
+    from ct_tui.heal.workbench import Workbench
+    from ct_tui.policy.paths import Places
+    from ct_tui.tui.actions import Registry
+
+POLL_SECONDS = 0.5
+HISTORY_ROWS = 500
+
+
+class Workstation(App[int], inherit_bindings=False):
+    """The workstation on one brain."""
+
+    CSS_PATH = "styles/app.tcss"
+    TITLE = "ct-tui"
+    AUTO_FOCUS = ""
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar = []
+
+    def __init__(self, places: Places, *, read_only: bool = False, registry: Registry | None = None) -> None:
+        super().__init__(ansi_color=True if plain_colours() else None)
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = first_theme()
+        self.views = {view.name: view for view in find_views()}
+        self.registry = registry or load_registry(all_actions(tuple(self.views.values())), places.user_dir)
+        self.session = Session(places)
+        self._read_only = read_only
+        self._look = Lane("look")
+        self._survey = Lane("survey")
+        self._watching = Lane("watch")
+        self.writing = Lane("write")
+        self._reading = False
+        self._read_again = False
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The inks in themes that do not name them."""
+        colours = self.current_theme.to_color_system().generate()
+        return {name: _resolved(value, colours) for name, value in theme.DEFAULTS.items()}
+
+    # Opening
+
+    def get_default_screen(self) -> Screen[None]:
+        """The desk."""
+        return self.views["desk"].open()
+
+    def on_ready(self) -> None:
+        """The frame is painted: now the brain is opened, with all the imports that needs."""
+        self._survey.put(errand(self._open, NotOpened, self))
+        self.set_interval(POLL_SECONDS, self._poll)
+
+    def _open(self) -> Message:
+        from ct_tui.heal.workbench import Workbench
+
+        return Opened(Workbench(self.session.places, read_only=self._read_only))
+
+    def on_opened(self, message: Opened) -> None:
+        """The brain is open: read it."""
+        self.session.bench = message.bench
+        self.session.trouble = None
+        self.read_all()
+
+    def on_not_opened(self, message: NotOpened) -> None:
+        """The brain could not be opened: say why, and stay."""
+        self.session.trouble = message.error
+        self.show_session()
+
+    # Reading
+
+    def read_all(self) -> None:
+        """Read everything the screens show; asked again meanwhile, it is read once more afterwards."""
+        if self.session.bench is None:
+            return
+        if self._reading:
+            self._read_again = True
+            return
+        self._reading = True
+        bench = self.session.bench
+        self._survey.put(errand(lambda: CensusRead(bench.census()), self._failed("reading the census"), self))
+        self._survey.put(errand(lambda: QueueRead(bench.queue()), self._failed("reading the queue"), self))
+        self._survey.put(errand(lambda: _ledger(bench), self._failed("reading the ledger"), self))
+        self._survey.put(errand(lambda: _table(bench), self._failed("reading the rulings"), self))
+
+    def on_census_read(self, message: CensusRead) -> None:
+        """The census is known."""
+        self.session.report = message.report
+        self.session.age += 1
+        self.show_session(renew=True)
+
+    def on_queue_read(self, message: QueueRead) -> None:
+        """The questions are known."""
+        self.session.queue = message.queue
+        self.show_session(renew=True)
+
+    def on_ledger_read(self, message: LedgerRead) -> None:
+        """The changes and runs are known."""
+        self.session.history, self.session.runs = message.history, message.runs
+        self.show_session()
+
+    def on_table_read(self, message: TableRead) -> None:
+        """The rulings are known, and with them everything: read again if something moved meanwhile."""
+        session = self.session
+        session.table, session.dead, session.vocabulary = message.table, message.dead, message.vocabulary
+        self._end_reading()
+        self.show_session()
+
+    def _end_reading(self) -> None:
+        self._reading = False
+        if self._read_again:
+            self._read_again = False
+            self.read_all()
+
+    def on_failed(self, message: Failed) -> None:
+        """Work failed: say what and why."""
+        if message.doing == "reading the rulings":
+            self._end_reading()
+        self.report(message.error)
+
+    def show_session(self, *, renew: bool = False) -> None:
+        """Let every view show what is known now."""
+        for screen in self.screen_stack:
+            if isinstance(screen, ViewScreen) and screen.is_mounted:
+                if renew:
+                    screen.renew()
+                screen.show_session()
+
+    def look(self, slot: str, doing: str, job: Callable[[], Message], to: MessagePump) -> None:
+        """Have something small read for a screen; what still waits in the same slot is dropped."""
+        self._look.put(errand(job, self._failed(doing), to), slot)
+
+    def survey(self, slot: str, doing: str, job: Callable[[], Message], to: MessagePump) -> None:
+        """Have something large worked out for a screen."""
+        self._survey.put(errand(job, self._failed(doing), to), slot)
+
+    def write(self, doing: str, job: Callable[[], Message], to: MessagePump) -> None:
+        """Have something written: all writes go one after another, and none is ever dropped."""
+        self.writing.put(errand(job, self._failed(doing), to))
+
+    @staticmethod
+    def _failed(doing: str) -> Callable[[CtTuiError], Message]:
+        return lambda error: Failed(doing, error)
+
+    # Noticing others
+
+    def _poll(self) -> None:
+        bench = self.session.bench
+        if bench is not None and self._watching.idle:
+            self._watching.put(errand(lambda: Noticed(bench.poll()), self._failed("watching the brain"), self), "poll")
+
+    def on_noticed(self, message: Noticed) -> None:
+        """Somebody wrote, replaced or removed the brain, its config or its rulings."""
+        change = message.change.value
+        was_gone, self.session.gone = self.session.gone, change == "gone"
+        if change == "gone":
+            if not was_gone:
+                self.show_session()
+            return
+        if change == "replaced":
+            self.tell_front(say("↻ ", "warn"), say("The brain was replaced by another file, which is open now."))
+        if change != "same" or was_gone:
+            self.read_all()
+
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that the registry knows are done here, one after another, before any widget sees them.
+
+        So each finds the screen as the key before it left it, however fast they come.
+        """
+        if isinstance(event, events.Key) and not event.is_forwarded and await self._act_on(event.key):
+            event.stop()
+            return
+        await super().on_event(event)
+
+    async def press(self, key: str) -> None:
+        """Do what a key would do, such as when it is clicked."""
+        await self._act_on(key_name(key))
+
+    async def _act_on(self, key: str) -> bool:
+        screen = self.screen
+        view = getattr(screen, "VIEW", "")
+        if not view:
+            return False
+        typing = isinstance(self.focused, (Input, TextArea))
+        filtered = isinstance(screen, ViewScreen) and bool(screen.rows.needle)
+        action = self.registry.find(view, key, typing=typing, filtered=filtered)
+        if action is None or not getattr(screen, "takes", lambda _: True)(action):
+            return False
+        await self.perform(action, key)
+        return True
+
+    async def perform(self, action: Action, key: str = "") -> None:
+        """Do an action, or say why it cannot be done."""
+        screen = self.screen
+        if isinstance(screen, ViewScreen):
+            reason = action.against(screen)
+            if reason:
+                screen.tell(
+                    say("– ", "warn"),
+                    data(shown_keys(action), "key"),
+                    say(" "),
+                    data(action.title),
+                    say(": ", "dim"),
+                    data(reason),
+                )
+                return
+        handler = getattr(screen, action.method, None) or getattr(self, action.method)
+        try:
+            result = handler(key) if inspect.signature(handler).parameters else handler()
+            if inspect.isawaitable(result):
+                await result
+        except CtTuiError as error:
+            self.report(error)
+        except Exception as error:  # noqa: BLE001 - the edge of every action: a fault is said, the screen stays
+            self.report(unexpected(error))
+
+    # Saying
+
+    def tell_front(self, *line: object) -> None:
+        """Say something in the view in front."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, ViewScreen):
+                screen.tell(*line)  # type: ignore[arg-type]
+                return
+
+    def report(self, error: CtTuiError) -> None:
+        """Say what went wrong, in one line, with what to do."""
+        lines = error_lines(error)
+        remedy = (say("  → ", "key"), data(error.remedy)) if error.remedy else ()
+        self.tell_front(lines[0][0], lines[1][0], *remedy)
+
+    def copy_text(self, text: str) -> None:
+        """Put a text on the clipboard, as far as the terminal allows it."""
+        self.copy_to_clipboard(text)
+        self.tell_front(say("Copied ", "dim"), data(text))
+
+    # Actions of the application
+
+    def show_view(self, name: str) -> None:
+        """Bring a view to the front."""
+        view = self.views[name]
+        if isinstance(self.screen, ViewScreen) and name == self.screen.VIEW:
+            return
+        for screen in [s for s in self.screen_stack if isinstance(s, ViewScreen)]:
+            if name == screen.VIEW:
+                while self.screen is not screen:
+                    self.pop_screen()
+                screen.show_session()
+                return
+        self.push_screen(view.open())
+
+    def do_view_census(self) -> None:
+        """The census pane."""
+        self._show_pane("census")
+
+    def do_view_queue(self) -> None:
+        """The queue pane."""
+        self._show_pane("queue")
+
+    def do_view_history(self) -> None:
+        """The history pane."""
+        self._show_pane("history")
+
+    def _show_pane(self, name: str) -> None:
+        self.show_view("desk")
+        screen = self.screen
+        if hasattr(screen, "show_pane"):
+            screen.show_pane(name)
+
+    def do_app_refresh(self) -> None:
+        """Read the brain again, or try to open it again."""
+        if self.session.bench is None:
+            self.session.trouble = None
+            self._survey.put(errand(self._open, NotOpened, self))
+        self.read_all()
+        self.tell_front(say("Reading the brain again…", "dim"))
+
+    def do_app_interrupt(self) -> None:
+        """Say which key leaves."""
+        self.tell_front(
+            data(shown_keys(self.registry["app.quit"]).split(" ")[0], "key"), say(" leaves the workstation.")
+        )
+
+    def do_app_quit(self) -> None:
+        """Leave."""
+        self.exit(0)
+
+    # Leaving
+
+    async def on_unmount(self) -> None:
+        """Let the writer finish, then give the brain back."""
+        for lane in (self._look, self._survey, self._watching):
+            lane.close(wait=False)
+        await asyncio.to_thread(self.writing.close, wait=True)
+        if self.session.bench is not None:
+            self.session.bench.close()
+
+
+def all_actions(views: tuple[View, ...]) -> tuple[Action, ...]:
+    """Every action of the workstation: the common ones, one that opens each view, and each view's own."""
+    opening = tuple(
+        Action(f"view.{v.name}", (v.key,), v.title, v.help, Group.VIEW, rank=v.rank) for v in views if v.key
+    )
+    return (*BASE, *opening, *(action for view in views for action in view.actions), *IN_DIALOGS)
+
+
+def run(places: Places, read_only: bool) -> int:  # noqa: FBT001 - the one way in, called by position
+    """Open the workstation on the terminal; the exit code, 128 and the signal's number where one ended it."""
+    refusal = _refusal()
+    if refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return 1
+    try:
+        app = Workstation(places, read_only=read_only)
+    except CtTuiError as error:
+        sys.stderr.write("\n".join(error.diagnostics()) + "\n")
+        return 1
+    return asyncio.run(_serve(app))
+
+
+async def _serve(app: Workstation) -> int:
+    """Run until the user leaves or a signal asks to end; the terminal is restored either way."""
+    ended: list[int] = []
+    loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        ended.append(number)
+        app.exit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+        with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, end, number)
+    result = await app.run_async()
+    if ended:
+        return 128 + ended[0]
+    return result if isinstance(result, int) else app.return_code or 0
+
+
+def _refusal() -> str:
+    """Why there can be no workstation here, with what to use instead."""
+    import os
+
+    hint = "without one, use a verb such as `ct-tui census` or `ct-tui heal`; `ct-tui --help` lists them all"
+    for stream in (sys.stdin, sys.stdout):
+        try:
+            if stream is None or not stream.isatty():
+                return f"The workstation needs a terminal; {hint}."
+        except ValueError:
+            return f"The workstation needs a terminal; {hint}."
+    if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
+        return f"This terminal cannot show the workstation (TERM={os.environ.get('TERM', '')}); {hint}."
+    return ""
+
+
+def _ledger(bench: Workbench) -> Message:
+    return LedgerRead(bench.history(limit=HISTORY_ROWS), bench.runs())
+
+
+def _table(bench: Workbench) -> Message:
+    return TableRead(bench.table(), bench.dead_aliases(), bench.vocabulary())
+
+
+def _resolved(value: str, colours: dict[str, str]) -> str:
+    """A value with the variables in it replaced, since a variable cannot name another."""
+    words = [colours.get(word[1:], word) if word.startswith("$") else word for word in value.split(" ")]
+    return " ".join(words)

@@ -1,0 +1,103 @@
+"""Threads that do the work: reads beside the screen, writes one after another.
+
+A lane runs its jobs in order. A job may name a slot; one that waits in a slot is replaced by the next for that slot, so
+that a fast cursor leaves no queue behind it. Jobs never touch the screen: they post a message and are done.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.errors import CtTuiError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.message import Message
+    from textual.message_pump import MessagePump
+
+
+class Unexpected(CtTuiError):
+    """Something went wrong that nobody foresaw."""
+
+    title = "That should not happen"
+
+
+def unexpected(error: BaseException) -> CtTuiError:
+    """Any error as one that can be shown."""
+    if isinstance(error, CtTuiError):
+        return error
+    return Unexpected(
+        f"{type(error).__name__}: {error}", "Nothing was half done; please report it with the steps before it."
+    )
+
+
+class Lane:
+    """One thread that runs jobs in the order they came."""
+
+    def __init__(self, name: str) -> None:
+        self._waiting: OrderedDict[str, Callable[[], None]] = OrderedDict()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._numbers = count()
+        self._busy = False
+        self._thread = threading.Thread(target=self._run, name=f"ct-tui-{name}", daemon=True)
+        self._started = False
+
+    def put(self, job: Callable[[], None], slot: str = "") -> None:
+        """Run a job after those before it; one that still waits in the same slot is dropped."""
+        with self._changed:
+            if self._closed:
+                return
+            if not self._started:
+                self._started = True
+                self._thread.start()
+            self._waiting.pop(slot, None)
+            self._waiting[slot or f"#{next(self._numbers)}"] = job
+            self._changed.notify_all()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and nothing waits."""
+        with self._changed:
+            return not self._busy and not self._waiting
+
+    def close(self, *, wait: bool) -> None:
+        """Take no more jobs and drop those that wait; `wait` lets the one that runs finish."""
+        with self._changed:
+            self._closed = True
+            self._waiting.clear()
+            self._changed.notify_all()
+        if wait and self._started:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+                while not self._waiting and not self._closed:
+                    self._changed.wait()
+                if self._closed and not self._waiting:
+                    return
+                _, job = self._waiting.popitem(last=False)
+                self._busy = True
+            job()
+
+
+def errand(job: Callable[[], Message], failed: Callable[[CtTuiError], Message], to: MessagePump) -> Callable[[], None]:
+    """A job for a lane: its message, or the one that says why there is none, is posted to a node of the screen."""
+
+    def run() -> None:
+        try:
+            message = job()
+        except CtTuiError as error:
+            message = failed(error)
+        except Exception as error:  # noqa: BLE001 - the edge of a worker: nothing may vanish or crash the screen
+            message = failed(unexpected(error))
+        to.post_message(message)
+
+    return run

@@ -1,0 +1,160 @@
+"""What lanes tell the screens: every result of work is one of these, and handlers alone change what is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ct_tui.brain.watch import Change
+    from ct_tui.domain.errors import CtTuiError
+    from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.plan import Plan, Progress, Receipt
+    from ct_tui.domain.queue import EntityView, Impact, Queue
+    from ct_tui.domain.rulings import DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.workbench import CensusReport, Workbench
+
+
+class Opened(Message):
+    """The brain is open."""
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        self.bench = bench
+
+
+class NotOpened(Message):
+    """The brain could not be opened."""
+
+    def __init__(self, error: CtTuiError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class Failed(Message):
+    """Work could not be done; `doing` says in a few words what it was."""
+
+    def __init__(self, doing: str, error: CtTuiError) -> None:
+        super().__init__()
+        self.doing = doing
+        self.error = error
+
+
+class Noticed(Message):
+    """What the watch saw."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__()
+        self.change = change
+
+
+class CensusRead(Message):
+    """The census is known."""
+
+    def __init__(self, report: CensusReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+class QueueRead(Message):
+    """The open questions are known."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self.queue = queue
+
+
+class LedgerRead(Message):
+    """The newest changes and the runs are known."""
+
+    def __init__(self, history: tuple[HistoryRow, ...], runs: tuple[RunRow, ...]) -> None:
+        super().__init__()
+        self.history = history
+        self.runs = runs
+
+
+class TableRead(Message):
+    """The verified rulings are known, with the vocabulary that they and the manifests make."""
+
+    def __init__(self, table: RulingTable, dead: tuple[DeadAlias, ...], vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.table = table
+        self.dead = dead
+        self.vocabulary = vocabulary
+
+
+class PageRead(Message):
+    """Some rows of a group are known."""
+
+    def __init__(self, group: str, offset: int, rows: Sequence[EntityView], age: int) -> None:
+        super().__init__()
+        self.group = group
+        self.offset = offset
+        self.rows = rows
+        self.age = age
+
+
+class EvidenceRead(Message):
+    """What stands behind the row under the cursor is known; `key` is that row's."""
+
+    def __init__(self, key: str, entities: tuple[EntityView, ...], why: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.key = key
+        self.entities = entities
+        self.why = why
+
+
+class LifeRead(Message):
+    """An entity's ledger is known; `key` is the row's that asked."""
+
+    def __init__(self, key: str, ledger: Ledger) -> None:
+        super().__init__()
+        self.key = key
+        self.ledger = ledger
+
+
+class ImpactRead(Message):
+    """What a ruling would do; `generation` tells an old answer from the one that is waited for."""
+
+    def __init__(self, generation: int, impact: Impact | None, error: CtTuiError | None = None) -> None:
+        super().__init__()
+        self.generation = generation
+        self.impact = impact
+        self.error = error
+
+
+class Signed(Message):
+    """Rulings stand in the table; where a later one failed, `error` says why."""
+
+    def __init__(self, rulings: tuple[Ruling, ...], error: CtTuiError | None = None) -> None:
+        super().__init__()
+        self.rulings = rulings
+        self.error = error
+
+
+class PlanMade(Message):
+    """A plan is made."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.plan = plan
+
+
+class Progressed(Message):
+    """An apply has written another chunk."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
+class Applied(Message):
+    """An apply is over, whole or stopped."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        super().__init__()
+        self.receipt = receipt

@@ -1,0 +1,374 @@
+"""What the detail pane says of each kind of row, as lines; the evidence stands beside the question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.queue import ItemKind
+from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, moment, number, prose, right, say, share, stamp
+from ct_tui.tui.widgets.pictures import (
+    STATE_SIGNS,
+    Parts,
+    chain,
+    change_line,
+    drift_bar,
+    meter,
+    standing,
+    time_line,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ct_tui.domain.census import TypeCount
+    from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.queue import EdgeView, EntityView, FactView, QueueItem, Quote, Suggestion
+    from ct_tui.domain.rulings import DeadAlias, Entry, RulingTable
+    from ct_tui.tui.text import Line
+
+    Lines = Iterator[Line]
+
+MOST_QUOTES = 3
+LONGEST_QUOTE = 400
+
+KIND_SIGNS = {
+    ItemKind.UNDECLARED: "?",
+    ItemKind.BLANK: "∅",
+    ItemKind.DEGRADED: "↓",
+    ItemKind.UNLABELED: "∅",
+    ItemKind.GATE_SKIPPED: "↷",
+    ItemKind.DEAD_ALIAS: "✗",
+    ItemKind.SHIELDED: "◇",
+    ItemKind.MANIFEST: "!",
+    ItemKind.ROW: "!",
+    ItemKind.PROPOSAL: "‖",
+    ItemKind.EDGE: "≠",
+    ItemKind.DUPLICATE: "≡",
+    ItemKind.FINDING: "!",
+}
+
+
+def heading(words: str, note: Line = NOTHING) -> Line:
+    """A heading inside the detail; the words are a literal."""
+    return (say(words, "head"), *((blank(1), *note) if note else NOTHING))
+
+
+def question_paper(item: QueueItem, entities: Sequence[EntityView] | None, *, deferred: bool = False) -> Lines:
+    """A question: why it is here, why nothing settled it, what it could be, and the evidence."""
+    yield (data(item.label, "title"),)
+    put_off = (say(" · put off for this session", "dim"),) if deferred else NOTHING
+    covers = (say(" · ", "dim"), counted(item.count, "entity", "entities")) if item.entities else NOTHING
+    yield (drawn(KIND_SIGNS[item.kind], "warn"), blank(1), data(item.kind.value, "warn"), *covers, *put_off)
+    yield NOTHING
+    yield from _reasons("Why it is here", item.why)
+    yield from _reasons(_against_heading(item.kind), item.why_not)
+    if item.suggestions:
+        yield from suggestion_lines(item.suggestions)
+    yield from _evidence(item, entities)
+
+
+def _against_heading(kind: ItemKind) -> str:
+    return (
+        "What settles it"
+        if kind in {ItemKind.PROPOSAL, ItemKind.DEAD_ALIAS, ItemKind.MANIFEST}
+        else "Why nothing settles it"
+    )
+
+
+def _reasons(words: str, reasons: Sequence[str]) -> Lines:
+    if reasons:
+        yield (drawn(words, "head"),)
+        for reason in reasons:
+            yield (say("  · ", "faint"), data(reason))
+        yield NOTHING
+
+
+def suggestion_lines(suggestions: Sequence[Suggestion]) -> Lines:
+    """Ranked targets with their reasons; the number is the key that takes one."""
+    yield heading("What it could be", (say("1-9 takes one", "dim"),))
+    for index, suggestion in enumerate(suggestions[:9], 1):
+        yield suggestion_line(index, suggestion)
+        if suggestion.why:
+            yield (blank(7), data("; ".join(suggestion.why), "dim"))
+    yield NOTHING
+
+
+def suggestion_line(index: int, suggestion: Suggestion) -> Line:
+    """One ranked target: its key, its name, its score as a bar and a number."""
+    return (
+        blank(2),
+        number(index, "key"),
+        blank(2),
+        *fit((data(suggestion.type, "type"),), 22),
+        *meter(suggestion.score, 10, "bar-move"),
+        *right(share(suggestion.score), 6),
+    )
+
+
+def _evidence(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
+    if not item.entities:
+        return
+    shown = len(entities) if entities is not None else 0
+    note = (number(shown, "dim"), say(" of ", "dim"), number(item.count, "dim"), say(" · l opens the group", "dim"))
+    yield heading("Evidence", note)
+    if entities is None:
+        yield (say("  reading…", "faint"),)
+        return
+    for entity in entities:
+        yield NOTHING
+        yield from _brief(entity)
+
+
+def _brief(entity: EntityView) -> Lines:
+    """An entity among others: its name, summary, first quotes and edges."""
+    shield = (blank(1), say("◇ shielded", "dim")) if entity.shielded else NOTHING
+    yield (blank(2), data(entity.name, "strong"), *shield, blank(2), data(entity.id, "faint"))
+    if entity.summary.strip():
+        yield (blank(4), data(entity.summary))
+    quotes = [quote for fact in entity.facts for quote in fact.quotes if quote.text][:MOST_QUOTES]
+    for quote in quotes:
+        yield from _quote(quote, 4)
+    if not quotes:
+        for fact in entity.facts[:2]:
+            yield (blank(4), say("• ", "faint"), data(fact.title or fact.body))
+    for edge in entity.edges[:4]:
+        yield _edge(edge, 4)
+    if len(entity.edges) > 4:
+        yield (blank(4), counted(len(entity.edges) - 4, "more edge", ink="dim"))
+
+
+def _quote(quote: Quote, indent: int) -> Lines:
+    yield (blank(indent), say("“", "quote"), data(quote.text, "quote", LONGEST_QUOTE), say("”", "quote"))
+    yield (blank(indent + 2), data(quote.path or "the passage no longer exists", "dim"), *_line_numbers(quote))
+
+
+def _line_numbers(quote: Quote) -> Line:
+    if quote.start_line is None:
+        return NOTHING
+    end = NOTHING if quote.end_line in {None, quote.start_line} else (say("–", "dim"), number(quote.end_line, "dim"))
+    return (say(":", "dim"), number(quote.start_line, "dim"), *end)
+
+
+EDGE_STATES = {
+    "exact": ("✓", "ok"),
+    "parent": ("✓", "ok"),
+    "violating": ("✗", "bad"),
+    "undetermined": ("?", "dim"),
+    "undeclared_type": ("?", "warn"),
+    "dangling": ("∅", "dim"),
+    "shielded": ("◇", "dim"),
+}
+
+
+def _edge(edge: EdgeView, indent: int) -> Line:
+    sign, ink = EDGE_STATES.get(edge.state, (" ", "dim"))
+    state = (blank(1), drawn(sign, ink), blank(1), data(edge.state.replace("_", " "), ink)) if edge.state else NOTHING
+    return (
+        blank(indent),
+        say("→ " if edge.outgoing else "← ", "faint"),
+        data(edge.edge_type, "dim"),
+        blank(1),
+        data(edge.other_name or edge.other_id),
+        say(" (", "faint"),
+        data(edge.other_type, "type"),
+        say(")", "faint"),
+        *state,
+    )
+
+
+def entity_paper(entity: EntityView) -> Lines:
+    """An entity with everything that stands behind it."""
+    yield (data(entity.name, "title"),)
+    yield (data(entity.type, "type"), say(" · ", "faint"), data(entity.id, "dim"))
+    yield (
+        say("minted ", "dim"),
+        moment(entity.created_at, "dim"),
+        say(" · changed ", "dim"),
+        moment(entity.updated_at, "dim"),
+    )
+    if entity.deleted_at is not None:
+        yield (say("✗ archived ", "bad"), moment(entity.deleted_at, "bad"))
+    if entity.shielded:
+        yield (say("◇ shielded: ", "warn"), data(entity.shielded))
+    if entity.problem:
+        yield (say("! ", "bad"), data(entity.problem))
+    if len(entity.cluster) > 1:
+        yield (say("≡ merged from ", "dim"), data(", ".join(entity.cluster[1:]), "dim"))
+    yield NOTHING
+    if entity.summary.strip():
+        yield from prose(entity.summary)
+        yield NOTHING
+    yield from _facts(entity.facts)
+    yield from _edges(entity.edges)
+
+
+def _facts(facts: Sequence[FactView]) -> Lines:
+    yield heading("Facts", (number(len(facts), "dim"),))
+    for fact in facts:
+        yield (say("  • ", "faint"), data(fact.title or fact.id, "strong"))
+        if fact.body.strip() and fact.body != fact.title:
+            yield from ((blank(4), *line) for line in prose(fact.body))
+        yield (
+            blank(4),
+            data(fact.confidence, "dim"),
+            say(" · ", "faint"),
+            data(fact.source_type, "dim"),
+            say(" · ", "faint"),
+            moment(fact.created_at / 1000, "dim"),
+        )
+        if fact.source_note:
+            yield (blank(4), data(fact.source_note, "warn"))
+        for quote in fact.quotes:
+            yield from _quote(quote, 4)
+    yield NOTHING
+
+
+def _edges(edges: Sequence[EdgeView]) -> Lines:
+    yield heading("Edges", (number(len(edges), "dim"),))
+    for edge in edges:
+        yield _edge(edge, 2)
+
+
+def type_paper(row: TypeCount, vocabulary: Vocabulary | None) -> Lines:
+    """A type of the census: what it is to the ontology and what becomes of its entities."""
+    yield (data(row.raw if not isinstance(row.raw, bytes) else row.type, "title"),)
+    yield (*standing(row), say(" · ", "faint"), counted(row.count, "live entity", "live entities"))
+    yield NOTHING
+    node = vocabulary.by_key.get(row.type.strip().lower()) if vocabulary is not None else None
+    if node is not None:
+        if node.description:
+            yield (data(node.description),)
+        if node.parent_type:
+            yield (say("a kind of ", "dim"), data(node.parent_type, "type"))
+        yield NOTHING
+    yield from _disposition(row)
+    if row.looks_like is not None:
+        yield (say("! looks like ", "warn"), data(row.looks_like, "type"), say(", and is not it"))
+        yield NOTHING
+
+
+def _disposition(row: TypeCount) -> Lines:
+    parts = Parts.of(row)
+    yield heading("What becomes of them")
+    yield (blank(2), *drift_bar(row, row.count, 40))
+    fine = say("stay as they are")
+    target = (say("become "), data(row.to, "type")) if row.to is not None else (say("change"),)
+    for count, glyph, ink, words in (
+        (parts.fine, "─ ", "bar-declared", (fine,)),
+        (parts.moving, "▒ ", "bar-move", target),
+        (parts.asked, "█ ", "bar-ask", (say("wait for a ruling"),)),
+        (row.shielded, "░ ", "bar-spared", (say("are shielded: reported, never retyped"),)),
+        (row.report_only, "░ ", "bar-spared", (say("lie in folders that are off: reported only"),)),
+        (row.kept, "░ ", "bar-spared", (say("are kept by a ruling"),)),
+        (row.held, "░ ", "bar-spared", (say("are held: the policy cannot decide"),)),
+        (parts.unreadable, "! ", "bar-unreadable", (say("are unreadable and never written"),)),
+    ):
+        if count:
+            yield (blank(2), drawn(glyph, ink), *right(number(count, "strong"), 7), blank(1), *words)
+    yield NOTHING
+
+
+def life_paper(ledger: Ledger) -> Lines:
+    """An entity's time line, from its mint to now."""
+    yield (data(ledger.name, "title"),)
+    yield (data(ledger.type, "type"), say(" · ", "faint"), data(ledger.id, "dim"))
+    if ledger.asked is not None:
+        yield (say("≡ asked for ", "dim"), data(ledger.asked, "dim"), say(", which was merged into it", "dim"))
+    yield NOTHING
+    yield heading("Time line", (counted(len(ledger.history), "change", ink="dim"),))
+    yield NOTHING
+    yield from ((blank(1), *line) for line in time_line(ledger))
+
+
+def change_paper(row: HistoryRow) -> Lines:
+    """One change, while the entity's whole ledger is still being read."""
+    yield (data(row.name or row.entity_id, "title"),)
+    yield change_line(row)
+    yield (say("at ", "dim"), moment(row.at, "dim"))
+
+
+def ruling_paper(entry: Entry, table: RulingTable, dead: Sequence[DeadAlias]) -> Lines:
+    """A ruling: what it decides, why, by whom, whether it verifies, and where it stands in the chain."""
+    sign, ink = STATE_SIGNS[entry.state]
+    ruling = entry.ruling
+    yield (
+        say("#", "title"),
+        number(entry.seq, "title"),
+        blank(1),
+        data(str(ruling.body) if ruling else entry.kind, "title"),
+    )
+    yield (
+        drawn(sign, ink),
+        blank(1),
+        drawn(entry.state.value, ink),
+        *((say(": ", "dim"), data(entry.problem)) if entry.problem else NOTHING),
+    )
+    acts = {r.seq for r in table.valid()}
+    cannot = next((d for d in dead if d.ruling.seq == entry.seq), None)
+    if cannot is not None:
+        yield (say("✗ cannot act: ", "bad"), data(cannot.message))
+    elif entry.valid and entry.seq not in acts:
+        yield (say("⊘ does not act: ", "dim"), say("revoked, superseded, or the table is not trusted", "dim"))
+    elif entry.valid:
+        yield (say("▶ acts", "ok"),)
+    yield NOTHING
+    if ruling is not None:
+        yield heading("Reason")
+        yield from ((blank(2), *line) for line in prose(ruling.reason))
+        yield NOTHING
+        yield (say("ruled by ", "dim"), data(ruling.ruled_by), say(" at ", "dim"), stamp(ruling.ruled_at))
+        if entry.fingerprint:
+            yield (say("key      ", "dim"), data(entry.fingerprint, "dim"))
+        yield (say("hash     ", "dim"), data(ruling.hash, "faint"))
+        if ruling.supersedes is not None:
+            yield (say("replaces ", "dim"), say("#"), number(ruling.supersedes))
+        yield NOTHING
+    yield heading("Chain", (say("each signature covers the entry before", "dim"),))
+    yield from chain(table.entries, entry.seq)
+
+
+def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
+    """A run: what it did, and whether it can be or was undone."""
+    yield (say("Run ", "title"), number(run.id, "title"), blank(1), data(run.kind, "title"))
+    yield (moment(run.at), say(" by ", "dim"), data(run.by), say(" · ", "faint"), data(run.status))
+    if run.undoes is not None:
+        yield (say("↶ undoes run ", "warn"), number(run.undoes, "warn"))
+    if run.undone_by is not None:
+        yield (say("↶ undone by run ", "warn"), number(run.undone_by, "warn"))
+    yield NOTHING
+    for count, words in (
+        (run.retyped, "retyped"),
+        (run.recased, "recased"),
+        (run.edges, "edges changed"),
+        (run.conflicts, "conflicts: rows that moved meanwhile"),
+    ):
+        yield (*right(number(count, "strong"), 7), blank(1), drawn(words))
+    if run.queued is not None:
+        yield (*right(number(run.queued, "strong"), 7), say(" left in the queue"))
+    if run.legalized:
+        yield (say("declared ", "dim"), data(", ".join(run.legalized), "type"))
+    if run.backup:
+        yield (say("backup   ", "dim"), data(run.backup, "dim"))
+    yield (say("plan     ", "dim"), data(run.plan_digest, "faint"))
+    yield NOTHING
+    yield heading("Changes")
+    if changes is None:
+        yield (say("  reading…", "faint"),)
+        return
+    for row in changes[:200]:
+        yield (
+            blank(2),
+            data(row.name or row.entity_id),
+            blank(2),
+            data(row.from_type, "type"),
+            say(" → "),
+            data(row.to_type, "type"),
+        )
+    if len(changes) > 200:
+        yield (blank(2), counted(len(changes) - 200, "more change", ink="dim"))
+
+
+def is_undecided(item: QueueItem, *, deferred: bool) -> bool:
+    """Whether `{` and `}` stop at a question: those that a ruling of this session put off are passed over."""
+    return not deferred and item.kind is not ItemKind.SHIELDED

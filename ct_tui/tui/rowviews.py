@@ -1,0 +1,152 @@
+"""How rows of each kind are drawn in a list, from wide terminals down to forty columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ct_tui.tui.papers import KIND_SIGNS
+from ct_tui.tui.text import blank, data, day, drawn, fit, number, right, say, share
+from ct_tui.tui.widgets.pictures import STATE_SIGNS, drift_bar, standing
+from ct_tui.tui.widgets.rows import Row, columns
+from ct_tui.tui.widgets.tree import Parent
+
+if TYPE_CHECKING:
+    from ct_tui.domain.census import TypeCount
+    from ct_tui.domain.history import HistoryRow
+    from ct_tui.domain.queue import EntityView, QueueItem
+    from ct_tui.domain.rulings import Entry
+    from ct_tui.tui.text import Line
+
+
+def _twist(*, opens: bool, is_open: bool) -> Line:
+    return (drawn("▾ " if is_open else "▹ " if opens else "  ", "faint"),)
+
+
+def type_row(row: TypeCount, longest: int, *, is_open: bool) -> Parent:
+    """A type of the census: name, count, bar, and what it is, in signs and words."""
+    key = f"type:{row.raw!r}"
+
+    def draw(width: int) -> Line:
+        name = max(8, min(20, width // 3))
+        word = 17 if width >= 44 else 14
+        bar = width - name - word - 9
+        counts = right(number(row.count, "strong"), 6)
+        if bar < 4:
+            return columns(
+                width,
+                (_twist(opens=True, is_open=is_open), 2),
+                ((data(row.raw, "type" if row.drifts else "", name),), 0),
+                (counts, 6),
+                ((blank(1), *standing(row)), word),
+            )
+        return columns(
+            width,
+            (_twist(opens=True, is_open=is_open), 2),
+            ((data(row.raw, "type" if row.drifts else "", name),), name),
+            (counts, 6),
+            ((blank(1), *drift_bar(row, longest, bar)), 0),
+            ((blank(1), *standing(row)), word + 1),
+        )
+
+    return Parent(
+        Row(key, row, draw, opens=True, is_open=is_open, markable=False), f"{row.type} {row.status.value}", row.count
+    )
+
+
+def item_row(item: QueueItem, *, is_open: bool, deferred: bool) -> Parent:
+    """A question: what it is about, how many entities, its kind, and the best suggestion."""
+    members = min(item.count, len(item.entities))
+
+    def draw(width: int) -> Line:
+        name = max(8, min(26, width // 3 if width < 60 else width * 2 // 5))
+        kind = 18 if width >= 50 else 0
+        best: Line = (say("· later", "dim"),) if deferred else ()
+        if item.suggestions and not deferred:
+            first = item.suggestions[0]
+            best = (say("→ ", "faint"), data(first.type, "type"), blank(1), share(first.score, "dim"))
+        cells: list[tuple[Line, int]] = [
+            (_twist(opens=bool(members), is_open=is_open), 2),
+            (
+                (
+                    drawn(KIND_SIGNS[item.kind], "dim" if deferred else "warn"),
+                    blank(1),
+                    data(item.label, "dim" if deferred else "type"),
+                ),
+                name,
+            ),
+            (right(number(item.count, "strong"), 6), 7),
+        ]
+        if kind:
+            cells.append(((data(item.kind.value, "dim"),), kind))
+        cells.append((best if kind or best else (data(item.kind.value, "dim"),), 0))
+        return columns(width, *cells)
+
+    return Parent(
+        Row(item.id, item, draw, opens=bool(members), is_open=is_open), f"{item.label} {item.kind.value}", members
+    )
+
+
+def entity_row(parent: Row, entity: EntityView, key: str) -> Row:
+    """An entity below its group."""
+
+    def draw(width: int) -> Line:
+        shield: Line = (
+            (say("◇ ", "dim"),) if entity.shielded else (say("! ", "bad"),) if entity.problem else (blank(2),)
+        )
+        name = (blank(4), *shield, data(entity.name))
+        if width < 56:
+            return columns(width, (name, 0), ((blank(1), data(entity.type, "dim")), 14))
+        return columns(
+            width, (name, 0), ((blank(1), data(entity.type, "dim")), 16), ((blank(1), data(entity.id, "faint")), 18)
+        )
+
+    del parent
+    return Row(key, entity, draw, depth=1)
+
+
+def change_row(row: HistoryRow, number_of_it: int) -> tuple[Row, str]:
+    """A change of a type in the history."""
+
+    def draw(width: int) -> Line:
+        name = max(8, min(28, width // 3))
+        why: Line = (
+            (say(" #", "dim"), number(row.ruling, "dim"))
+            if row.ruling is not None
+            else (blank(1), data(row.reason, "dim"))
+        )
+        return columns(
+            width,
+            ((day(row.at, "dim"),), 12),
+            ((data(row.name or row.entity_id),), name),
+            ((blank(1), data(row.from_type, "type"), say(" → ", "faint"), data(row.to_type, "type"), *why), 0),
+        )
+
+    key = f"{row.run}:{row.entity_id}:{row.from_type}:{number_of_it}"
+    return Row(key, row, draw, markable=False), f"{row.name} {row.entity_id} {row.from_type} {row.to_type} {row.reason}"
+
+
+def ruling_row(entry: Entry, *, acts: bool) -> tuple[Row, str]:
+    """A ruling of the table with its state."""
+
+    def draw(width: int) -> Line:
+        sign, ink = STATE_SIGNS[entry.state]
+        ruling = entry.ruling
+        what = data(str(ruling.body)) if ruling is not None else data(entry.kind, "dim")
+        who: Line = (data(ruling.ruled_by, "dim"),) if ruling is not None else ()
+        standing_words: Line = (
+            (say("acts", "ok"),)
+            if acts
+            else (drawn(entry.state.value if not entry.valid else "replaced", ink if not entry.valid else "dim"),)
+        )
+        cells: list[tuple[Line, int]] = [
+            ((drawn(sign, ink), say(" #", "faint"), number(entry.seq, "strong")), 7),
+            ((data(entry.kind, "dim"),), 9),
+            ((what,), 0),
+            ((blank(1), *standing_words), 18 if width >= 60 else 10),
+        ]
+        if width >= 90:
+            cells.append(((blank(1), *fit(who, 25)), 26))
+        return columns(width, *cells)
+
+    text = f"#{entry.seq} {entry.kind} {entry.state.value} {entry.ruling.body if entry.ruling else ''}"
+    return Row(str(entry.seq), entry, draw, markable=False), text

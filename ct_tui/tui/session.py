@@ -1,0 +1,98 @@
+"""What one run of the workstation knows: the open brain, what was read of it, and what lasts only for the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.names import label_key
+from ct_tui.domain.queue import ItemKind, Queue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ct_tui.domain.errors import CtTuiError
+    from ct_tui.domain.history import HistoryRow, RunRow
+    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.queue import QueueItem
+    from ct_tui.domain.rulings import DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.workbench import CensusReport, Workbench
+    from ct_tui.policy.paths import Places
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Whom this session signs as: the key file and the name; both None leave the choice to the one key there is."""
+
+    key: Path | None = None
+    principal: str | None = None
+
+
+@dataclass
+class Session:
+    """The state behind every screen; only handlers on the screen's own thread change it."""
+
+    places: Places
+    bench: Workbench | None = None
+    trouble: CtTuiError | None = None
+    gone: bool = False
+    report: CensusReport | None = None
+    queue: Queue | None = None
+    history: tuple[HistoryRow, ...] | None = None
+    runs: tuple[RunRow, ...] | None = None
+    table: RulingTable | None = None
+    dead: tuple[DeadAlias, ...] = ()
+    vocabulary: Vocabulary | None = None
+    signer: Signer | None = None
+    passphrases: dict[Path, str] = field(default_factory=dict, repr=False)
+    deferred: list[str] = field(default_factory=list)
+    mine: list[int] = field(default_factory=list)
+    last_target: str | None = None
+    age: int = 0
+
+    @property
+    def not_ready(self) -> str:
+        """Why nothing can be done yet, or an empty text."""
+        if self.trouble is not None:
+            return self.trouble.message
+        if self.gone:
+            return "The brain is gone: its file was deleted or moved."
+        return "" if self.bench is not None else "The brain is still being opened."
+
+    @property
+    def write_refusal(self) -> str:
+        """Why nothing may be written, or an empty text."""
+        if self.bench is None:
+            return self.not_ready
+        if self.bench.read_only:
+            return self.bench.write_refusal or "The brain is open read-only."
+        return self.bench.write_refusal
+
+    def items(self) -> tuple[QueueItem, ...]:
+        """The open questions in the order of this session: those put off come last."""
+        if self.queue is None:
+            return ()
+        order = {item_id: at for at, item_id in enumerate(self.deferred)}
+        return tuple(sorted(self.queue.items, key=lambda item: order.get(item.id, -1)))
+
+    def is_deferred(self, item: QueueItem) -> bool:
+        """Whether the question was put off in this session."""
+        return item.id in self.deferred
+
+    def defer(self, item: QueueItem) -> None:
+        """Put a question behind all others for this session."""
+        if item.id in self.deferred:
+            self.deferred.remove(item.id)
+        self.deferred.append(item.id)
+
+    def question_of(self, label: str) -> QueueItem | None:
+        """The open question about a type, or None."""
+        kinds = {ItemKind.UNDECLARED, ItemKind.BLANK}
+        return next((i for i in self.items() if i.kind in kinds and i.key == label_key(label)), None)
+
+    def revocable(self) -> Ruling | None:
+        """The last ruling signed in this session that still acts."""
+        if self.table is None:
+            return None
+        acting = {ruling.seq: ruling for ruling in self.table.valid()}
+        return next((acting[seq] for seq in reversed(self.mine) if seq in acting), None)

@@ -1,0 +1,61 @@
+"""How a line of pieces becomes a strip of the screen: inks resolved once per theme and ground."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
+
+from ct_tui.tui.text import INKS, fit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.style import Style as RichStyle
+
+    from ct_tui.tui.text import Piece
+
+PLAIN = ""
+GROUNDS = {
+    PLAIN: "",
+    "cursor": "on $row-cursor",
+    "cursor-blurred": "on $row-cursor-blurred",
+    "mark": "on $row-mark",
+}
+"""What lies behind a line; in the terminal's own colours the cursor is drawn in reverse instead."""
+
+_ANSI_GROUNDS = {PLAIN: "", "cursor": "reverse", "cursor-blurred": "bold", "mark": ""}
+
+
+class Inked(Widget):
+    """A widget that draws lines of pieces itself."""
+
+    DEFAULT_CSS = ""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._inks: dict[tuple[str, str], RichStyle] = {}
+        self._ink_key: object = None
+
+    def draw(self, line: Iterable[Piece], width: int, ground: str = PLAIN) -> Strip:
+        """A line as a strip of exactly `width` cells on a ground."""
+        self._forget_old_inks()
+        segments = [Segment(piece.text, self._style(piece.ink, ground)) for piece in fit(line, width)]
+        return Strip(segments, width)
+
+    def _style(self, ink: str, ground: str) -> RichStyle:
+        found = self._inks.get((ink, ground))
+        if found is None:
+            grounds = _ANSI_GROUNDS if self.app.native_ansi_color else GROUNDS
+            style = self.visual_style + Style.parse(grounds[ground]) + Style.parse(INKS[ink])
+            self._inks[(ink, ground)] = found = style.rich_style
+        return found
+
+    def _forget_old_inks(self) -> None:
+        key = (self.app.theme, self.visual_style)
+        if key != self._ink_key:
+            self._ink_key = key
+            self._inks.clear()

@@ -1,0 +1,246 @@
+"""Pictures made of text: drift bars, sparkline, flow, time line, chain. None of them needs colour to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.census import TypeStatus
+from ct_tui.domain.rulings import State
+from ct_tui.domain.visible import cell_width
+from ct_tui.tui.text import Line, Piece, blank, counted, data, drawn, fit, moment, number, right, say, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ct_tui.domain.census import TypeCount
+    from ct_tui.domain.history import HistoryRow, Ledger
+    from ct_tui.domain.plan import ChangeKind
+    from ct_tui.domain.rulings import Entry
+
+SPARKS = "▁▂▃▄▅▆▇█"
+
+STATE_SIGNS = {
+    State.VALID: ("✓", "ok"),
+    State.UNSIGNED: ("○", "dim"),
+    State.TAMPERED: ("✗", "bad"),
+    State.UNTRUSTED: ("?", "warn"),
+    State.EXPIRED: ("◷", "warn"),
+    State.REVOKED: ("⊘", "dim"),
+    State.BROKEN: ("✗", "bad"),
+    State.ROLLED_BACK: ("↶", "bad"),
+    State.CONFLICTING: ("≠", "warn"),
+}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How the entities of one type are disposed of, as the parts of its bar."""
+
+    fine: int
+    moving: int
+    asked: int
+    spared: int
+    unreadable: int
+
+    @classmethod
+    def of(cls, row: TypeCount) -> Parts:
+        """The parts of a census row; what no disposition counts is fine where the type is declared, else asked."""
+        spared = row.report_only + row.shielded + row.kept + row.held
+        rest = max(0, row.count - row.retype - row.queue - spared)
+        if row.status is TypeStatus.UNREADABLE:
+            return cls(0, row.retype, 0, spared, row.queue + rest)
+        if row.drifts:
+            return cls(0, row.retype, row.queue + rest, spared, 0)
+        return cls(rest, row.retype, row.queue, spared, 0)
+
+    def cells(self, cells: int) -> tuple[int, int, int, int, int]:
+        """The parts in cells of a bar: every part that is not empty shows, and the sum is never more than `cells`."""
+        counts = (self.fine, self.moving, self.asked, self.spared, self.unreadable)
+        total = sum(counts)
+        if not total or cells <= 0:
+            return (0, 0, 0, 0, 0)
+        sizes = [max(1, round(count * cells / total)) if count else 0 for count in counts]
+        while sum(sizes) > cells and max(sizes) > 1:
+            sizes[sizes.index(max(sizes))] -= 1
+        return (sizes[0], sizes[1], sizes[2], sizes[3], sizes[4])
+
+
+BAR_GLYPHS = (("─", "bar-declared"), ("▒", "bar-move"), ("█", "bar-ask"), ("░", "bar-spared"), ("!", "bar-unreadable"))
+
+
+def drift_bar(row: TypeCount, longest: int, width: int) -> Line:
+    """The bar of one type, as long as its count is to the longest: thin where declared, solid where asked."""
+    cells = max(1, round(row.count * width / longest)) if longest and row.count else 0
+    sizes = Parts.of(row).cells(min(cells, width))
+    return tuple(drawn(glyph * size, ink) for (glyph, ink), size in zip(BAR_GLYPHS, sizes, strict=True) if size)
+
+
+def standing(row: TypeCount) -> Line:
+    """What a type is, as a sign and a word."""
+    parts = Parts.of(row)
+    if row.status is TypeStatus.UNREADABLE:
+        return (say("! unreadable", "bad"),)
+    if row.status is TypeStatus.BLANK:
+        return (say("∅ blank", "warn"),)
+    if row.status is TypeStatus.VARIANT:
+        return (say("≈ spelt ", "ok"), data(row.to, "type"))
+    if row.status is TypeStatus.DECLARED:
+        return (say("✓ declared", "dim"), *_spared(row))
+    if row.to is not None and parts.moving:
+        ruled = () if row.ruling is None else (say(" #", "dim"), number(row.ruling, "dim"))
+        return (say("→ ", "ok"), data(row.to, "type"), *ruled)
+    if parts.asked:
+        return (say("? undeclared", "warn"), *_spared(row))
+    return _spared(row)[1:] or (say("? undeclared", "warn"),)
+
+
+def _spared(row: TypeCount) -> Line:
+    for count, sign, word in (
+        (row.shielded, "◇ ", " shielded"),
+        (row.kept, "· ", " kept"),
+        (row.report_only, "◇ ", " in off folders"),
+        (row.held, "‖ ", " held"),
+    ):
+        if count:
+            return (blank(1), drawn(sign, "dim"), number(count, "dim"), drawn(word, "dim"))
+    return ()
+
+
+def meter(value: float, width: int, ink: str = "bar-ask") -> Line:
+    """A score between 0 and 1 as a bar on its ground."""
+    full = max(0, min(width, round(value * width)))
+    return (drawn("█" * full, ink), drawn("░" * (width - full), "faint"))
+
+
+def sparkline(values: Sequence[int | None], width: int, ink: str = "warn") -> Line:
+    """The last `width` values as a line of blocks; a night without a number is a gap, and a zero is a dot."""
+    shown = list(values[-width:])
+    top = max((v for v in shown if v is not None), default=0)
+    pieces: list[Piece] = []
+    for value in shown:
+        if value is None:
+            pieces.append(drawn(" "))
+        elif value == 0:
+            pieces.append(drawn("·", "ok"))
+        else:
+            pieces.append(drawn(SPARKS[min(7, round(value * 7 / top))], ink))
+    return tuple(pieces)
+
+
+def flow(from_type: str, to_type: str, kind: ChangeKind, count: int, most: int, width: int) -> Line:
+    """One stream of a plan: from, an arrow as thick as it is large, to."""
+    name = max(8, min(24, (width - 22) // 2))
+    arrow = _arrow(count, most, max(5, min(14, width - 2 * name - 16)))
+    return (
+        *right(data(from_type, "bad", name), name),
+        blank(1),
+        drawn(arrow, "ok"),
+        blank(1),
+        *fit((data(to_type, "ok", name),), name),
+        *right(number(count, "strong"), 7),
+        blank(1),
+        data(kind.value, "dim"),
+    )
+
+
+def _arrow(count: int, most: int, width: int) -> str:
+    weight = count / most if most else 0
+    shaft = "━" if weight > 2 / 3 else "─" if weight > 1 / 4 else "╌"
+    return shaft * (width - 1) + "▶"
+
+
+def time_line(ledger: Ledger) -> tuple[Line, ...]:
+    """An entity's life: minted, its origin, every change of its type, the app's events, newest at the bottom."""
+    points: list[tuple[float, int, Line]] = []
+    if ledger.created_at is not None:
+        points.append((ledger.created_at, 0, (say("minted"),)))
+    points += [(o.recorded_at, 1, _origin_line(o.reason, o.original_type, o.source_directory)) for o in ledger.origins]
+    points += [(row.at, 2, change_line(row)) for row in ledger.history]
+    points += [
+        (event.at / 1000, 3, (data(event.type, "dim"), say(": "), data(event.summary))) for event in ledger.events
+    ]
+    if ledger.deleted_at is not None:
+        points.append((ledger.deleted_at, 4, (say("archived", "bad"),)))
+    points.sort(key=lambda p: (p[0], p[1]))
+    lines: list[Line] = []
+    for index, (at, rank, words) in enumerate(points):
+        knot = "◆" if rank == 2 else "●" if rank == 1 else "○"
+        lines.append((moment(at, "dim"), say("  "), drawn(knot, "key"), say(" "), *words))
+        if index < len(points) - 1:
+            lines.append((blank(18), drawn("│", "faint")))
+    lines.append((blank(18), drawn("╰ ", "faint"), say("now "), data(ledger.type, "type")))
+    return tuple(lines)
+
+
+def _origin_line(reason: str, original: str | None, source: str | None) -> Line:
+    label: Line = (say("no label"),) if original is None else (data(original, "type"),)
+    words = {
+        "degraded": "degraded from ",
+        "unlabeled_landing": "landed without a label: ",
+        "gate_skipped": "the gate was skipped for ",
+    }
+    lead = (drawn(words[reason]),) if reason in words else (data(reason), say(" from "))
+    tail = () if source is None else (say(", by "), data(source, "dim"))
+    return (say("origin: ", "dim"), *lead, *label, *tail)
+
+
+def change_line(row: HistoryRow) -> Line:
+    """One change of a type in one line, without its time."""
+    by_ruling = () if row.ruling is None else (say(" ruling #", "dim"), number(row.ruling, "dim"))
+    return (
+        data(row.from_type, "type"),
+        say(" → "),
+        data(row.to_type, "type"),
+        blank(2),
+        data(row.reason, "dim"),
+        *by_ruling,
+        say(" run ", "dim"),
+        number(row.run, "dim"),
+        *((say(" by ", "dim"), data(row.by, "dim")) if row.by else ()),
+    )
+
+
+def chain(entries: Iterable[Entry], at: int | None = None, around: int = 4) -> tuple[Line, ...]:
+    """The signatures as a chain, each vouching for those before it; a broken link is drawn broken."""
+    rows = list(entries)
+    middle = next((i for i, entry in enumerate(rows) if entry.seq == at), len(rows) - 1)
+    first, last = max(0, middle - around), min(len(rows), middle + around + 1)
+    lines: list[Line] = []
+    if first:
+        lines.append((say("   ⋮ ", "dim"), counted(first, "earlier ruling", ink="dim")))
+    for index in range(first, last):
+        lines.append(_link(rows[index], here=rows[index].seq == at))
+        if index < last - 1:
+            whole = rows[index + 1].state not in {State.BROKEN, State.TAMPERED}
+            lines.append((drawn("   ┃" if whole else "   ╳ broken here", "ok" if whole else "bad"),))
+    if last < len(rows):
+        lines.append((say("   ⋮ ", "dim"), counted(len(rows) - last, "later ruling", ink="dim")))
+    return tuple(lines)
+
+
+def _link(entry: Entry, *, here: bool) -> Line:
+    sign, ink = STATE_SIGNS[entry.state]
+    ruling = entry.ruling
+    what: Line = (data(str(ruling.body)),) if ruling is not None else (data(entry.kind, "dim"),)
+    who: Line = (
+        () if ruling is None else (blank(2), data(ruling.ruled_by, "dim"), blank(1), stamp(ruling.ruled_at, "dim"))
+    )
+    return (
+        drawn("▸" if here else " ", "key"),
+        drawn(" "),
+        drawn(sign, ink),
+        drawn("━ #", "faint"),
+        number(entry.seq, "strong"),
+        blank(1),
+        *what,
+        *who,
+        blank(2),
+        drawn(entry.state.value, ink),
+    )
+
+
+def rule_line(title: Line, width: int, *, strong: bool) -> Line:
+    """A heading with a rule to the end of its width."""
+    used = sum(cell_width(piece.text) for piece in title)
+    return (*title, blank(1), drawn("─" * max(0, width - used - 1), "head" if strong else "faint"))
