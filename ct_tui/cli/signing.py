@@ -23,10 +23,9 @@ C = TypeVar("C", bound="Callable[..., Any]")
 PASSPHRASE = "CT_TUI_PASSPHRASE"  # noqa: S105 - the variable's name
 
 
-def reason_option(*, required: bool = True) -> Callable[[C], C]:
+def reason_option(text: str = "Why, in your words; it is signed. Required.") -> Callable[[C], C]:
     """`--reason`, which is signed with the ruling."""
-    text = "Why, in your words; it is signed." if required else "Added to the reason that each proposal carries."
-    return click.option("--reason", required=required, default=None, metavar="TEXT", help=text)
+    return click.option("--reason", metavar="TEXT", help=text)
 
 
 def key_option() -> Callable[[C], C]:
@@ -53,13 +52,12 @@ def with_principal(command: click.Command) -> click.Command:
 
 
 def sign(
-    settings: Settings, bench: Workbench, body: Body, *, reason: str, key: Path | None, supersedes: int | None
+    settings: Settings, bench: Workbench, body: Body, *, reason: str | None, key: Path | None, supersedes: int | None
 ) -> None:
     """Check, sign and append one ruling, then print it."""
-    require_reason(reason)
     ruling = bench.rule(
         body,
-        reason,
+        required_reason(reason),
         key=key,
         principal=settings.principal,
         passphrase=ask_passphrase,
@@ -83,12 +81,13 @@ def signed_line(ruling: Ruling, state: str) -> str:
     return f"#{ruling.seq} {show(str(ruling.body))}, signed by {show(ruling.ruled_by)}: {state}"
 
 
-def require_reason(reason: str) -> None:
-    """Refuse a reason that says nothing; raises BadInput."""
+def required_reason(reason: str | None) -> str:
+    """The reason, unless it says nothing; raises BadInput."""
     from ct_tui.domain.errors import BadInput
 
-    if is_blank(reason):
+    if reason is None or is_blank(reason):
         raise BadInput("a ruling needs a reason", "say why with --reason")
+    return reason
 
 
 def ask_passphrase(key: str) -> str:

@@ -14,7 +14,7 @@ from ct_tui.cli.signing import (
     ask_passphrase,
     key_option,
     reason_option,
-    require_reason,
+    required_reason,
     signed_document,
     signed_line,
     with_principal,
@@ -38,7 +38,7 @@ _NUMBERS = re.compile(r"\d{1,9}(,\d{1,9})*\Z")
 )
 @click.argument("words", metavar="FILE", nargs=-1)
 @click.option("--only", multiple=True, metavar="N...", help="Sign just these: `--only 1 4`, or `--only 1,4`.")
-@reason_option(required=False)
+@reason_option("Added to the reason that each proposal carries.")
 @key_option()
 @click.pass_obj
 def command(
@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Sign what was chosen."""
     if reason is not None:
-        require_reason(reason)
+        required_reason(reason)
     file, chosen = _file_and_numbers(words, only)
     with settings.workbench() as bench, _located(file) as found:
         rulings = bench.adopt(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @signing_options
 @click.pass_obj
 def command(
-    settings: Settings, from_type: str, to_type: str, reason: str, key: Path | None, supersedes: int | None
+    settings: Settings, from_type: str, to_type: str, reason: str | None, key: Path | None, supersedes: int | None
 ) -> None:
     """Sign one alias."""
     from ct_tui.domain.rulings import parse_body

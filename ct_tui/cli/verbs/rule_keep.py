@@ -37,7 +37,7 @@ def command(
     label: str | None,
     entities: tuple[str, ...],
     until: str | None,
-    reason: str,
+    reason: str | None,
     key: Path | None,
     supersedes: int | None,
 ) -> None:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     "A type is declared from now on.",
     text="""The next heal adds the type to the manifest rows that are named: tier_fact unless told otherwise;
     seed-family stands for every row that declares all 17 seed types. An edge signature can join in the same ruling.""",
-    examples=[
-        "ct-tui rule legalize dataset --description 'A body of data with an origin.' --reason 'asked for weekly'"
-    ],
+    examples=["ct-tui rule legalize dataset --description 'A body of data.' --reason 'asked for weekly'"],
 )
 @click.argument("type_", metavar="TYPE")
 @click.option("--description", required=True, metavar="D", help="What the type is for.")
@@ -47,7 +45,7 @@ def command(
     parent: str | None,
     manifests: tuple[str, ...],
     edges: tuple[tuple[str, str, str], ...],
-    reason: str,
+    reason: str | None,
     key: Path | None,
     supersedes: int | None,
 ) -> None:

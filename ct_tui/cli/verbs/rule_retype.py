@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "Just these entities become another type.",
     text="""The entities must all bear one type now; one that bears another when heal runs is left alone. TO must be
     declared.""",
-    examples=["ct-tui rule retype software_application ent_5f0c1d ent_77a2be --reason 'running programs, not texts'"],
+    examples=["ct-tui rule retype product ent_5f0c1d ent_77a2be --reason 'sold, not written'"],
 )
 @click.argument("to_type", metavar="TO")
 @click.argument("entities", metavar="ENTITY...", nargs=-1, required=True)
@@ -33,7 +33,7 @@ def command(
     settings: Settings,
     to_type: str,
     entities: tuple[str, ...],
-    reason: str,
+    reason: str | None,
     key: Path | None,
     supersedes: int | None,
 ) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("seq", metavar="SEQ", type=int)
 @signing_options
 @click.pass_obj
-def command(settings: Settings, seq: int, reason: str, key: Path | None, supersedes: int | None) -> None:
+def command(settings: Settings, seq: int, reason: str | None, key: Path | None, supersedes: int | None) -> None:
     """Sign one revocation."""
     from ct_tui.domain.rulings import parse_body
 
