@@ -86,7 +86,7 @@ def settlement(db: Db, situation: Situation, found: Survey, item: QueueItem, tar
                 f"{item.count} entities are too many to name in one ruling, which holds {len(ids)}",
                 "rule on the first of them, heal, and rule again",
             )
-        retypes = retypes_of(db, situation, spelled, ids)
+        retypes = tuple(r for r in retypes_of(db, situation, spelled, ids) if r.from_type != spelled)
         return (*ruled, *retypes) if item.kind is ItemKind.DEGRADED else retypes
     raise BadInput(f"a declared type is no answer to: {item.kind.value}")
 

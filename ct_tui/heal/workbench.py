@@ -17,7 +17,7 @@ from ct_tui.brain import own, readers
 from ct_tui.brain.connection import Brain
 from ct_tui.brain.watch import Change, Watch
 from ct_tui.domain.census import Census, RawText, TypeCount, census, display, with_tallies
-from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound
+from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.names import label_key
 from ct_tui.domain.rulings import dead_aliases
 from ct_tui.heal import checks, heal_pass, planner, views
@@ -468,20 +468,24 @@ class Workbench:
         plan: Plan,
         *,
         by: str = "",
+        confirm: str | None = None,
         progress: Callable[[Progress], None] | None = None,
         stop: threading.Event | None = None,
         backup: bool | None = None,
     ) -> Receipt:
-        """Apply a plan that still fits; raises StalePlan with what moved, or the reason why nothing may be written."""
+        """Apply a plan that still fits; raises StalePlan with what moved, or the reason why nothing may be written.
+
+        `confirm` is the watermark before a policy drift, which must be confirmed first. An undo needs no policy: it
+        puts back what a run of ours wrote, and only where nobody wrote since.
+        """
         self._require_writable()
-        view = self.view()
-        situation = view.situation
-        verdict = heal_pass.judge_heal(situation, None, None)
-        if verdict.skipped is not None:
-            raise BadInput(verdict.notes[0], "nothing was written")
         if plan.undoes is not None:
             rest = self._fresh_undo(plan)
             return self._run(rest, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup=backup)
+        view = self.view()
+        verdict = heal_pass.judge_heal(view.situation, confirm, None)
+        if verdict.skipped is not None:
+            raise PolicyError(verdict.notes[0], "nothing was written")
         with view.lock:
             rest = planner.still_allowed(plan, view.plan, self._done_by(plan))
         return self._run(rest, self._closing, by, progress, stop, backup=backup)
