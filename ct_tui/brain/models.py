@@ -394,3 +394,12 @@ OWN: tuple[type[peewee.Model], ...] = (
     AssertionRow,
     FindingRow,
 )
+
+OWN_TABLES = frozenset(str(model._meta.table_name) for model in OWN)  # noqa: SLF001 - peewee's way to ask
+"""The names of our own tables."""
+
+COLUMNS: dict[str, frozenset[str]] = {
+    str(meta.table_name): frozenset(str(name) for name in meta.columns)
+    for meta in (model._meta for model in _Table.__subclasses__())  # noqa: SLF001 - peewee's way to ask
+}
+"""The columns that the models read, by table."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ct_tui.brain import sql
+from ct_tui.brain import models, sql
 from ct_tui.domain.errors import BrainError
 
 if TYPE_CHECKING:
@@ -30,10 +30,22 @@ WRITTEN: dict[str, frozenset[str]] = {
     "llm_wiki_edges": frozenset(["id", "entity_id", "source_id", "target_id", "edge_type", "created_at"]),
 }
 
+# Written only where it is there.
+WRITTEN_IF_THERE: dict[str, frozenset[str]] = {
+    "manifest_ensure_memo": frozenset(["entity_id", "manifest_hash", "recorded_at"]),
+}
+
+# What a brain must have to be looked at at all; the other columns of an entity are shown where they are there.
+ENTITIES = "curated_entities"
+NEEDED = frozenset(["id", "name", "entity_type", "deleted_at"])
+
 
 @dataclass(frozen=True)
 class Schema:
-    """The tables and columns found; `refusal` is why nothing may be written, or empty."""
+    """The tables that can be read, with their columns; `refusal` is why nothing may be written, or empty.
+
+    A table that lacks a column which is read here counts as missing: the rest of the brain can still be looked at.
+    """
 
     version: int | None
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -50,21 +62,32 @@ class Schema:
 
 def read_schema(db: Db, path: Path) -> Schema:
     """Read what is there; raises BrainError where it is not a brain at all."""
-    names = [str(name) for (name,) in db.rows(sql.TABLES)]
-    if "curated_entities" not in names:
+    found = {str(name): bool(plain) for name, plain in db.rows(sql.TABLES)}
+    if not found.get(ENTITIES):
         raise BrainError(
-            f"{path} is not a brain: it has no table curated_entities", "give the path of the app's own brain.db"
+            f"{path} is not a brain: it has no table {ENTITIES}", "give the path of the app's own brain.db"
         )
-    tables = {name: frozenset(str(c) for (c,) in db.rows(sql.COLUMNS, (name,))) for name in names}
-    missing = {"id", "name", "entity_type", "deleted_at"} - tables["curated_entities"]
+    # Views and virtual tables are never read, and a broken one must not hide the tables beside it.
+    tables = {name: _columns(db, name) if plain else frozenset() for name, plain in found.items()}
+    missing = NEEDED - tables[ENTITIES]
     if missing:
-        raise BrainError(f"{path} is not a brain: curated_entities has no column {', '.join(sorted(missing))}")
+        raise BrainError(f"{path} is not a brain: {ENTITIES} has no column {', '.join(sorted(missing))}")
     version = _version(db, tables)
-    return Schema(version, tables, _refusal(version, tables))
+    readable = {name: columns for name, columns in tables.items() if not _lacking(name, columns)}
+    return Schema(version, readable, _refusal(version, tables))
+
+
+def _columns(db: Db, table: str) -> frozenset[str]:
+    return frozenset(str(c) for (c,) in db.rows(sql.COLUMNS, (table,)))
+
+
+def _lacking(table: str, columns: frozenset[str]) -> frozenset[str]:
+    """The columns that are read from a table and are not there."""
+    return (NEEDED if table == ENTITIES else models.COLUMNS.get(table, frozenset())) - columns
 
 
 def _version(db: Db, tables: Mapping[str, frozenset[str]]) -> int | None:
-    if "schema_version" not in tables:
+    if "version" not in tables.get("schema_version", ()):
         return None
     value = db.scalar(sql.SCHEMA_VERSION)
     return value if isinstance(value, int) else None
@@ -73,11 +96,21 @@ def _version(db: Db, tables: Mapping[str, frozenset[str]]) -> int | None:
 def _refusal(version: int | None, tables: Mapping[str, frozenset[str]]) -> str:
     if version is not None and version > HIGHEST_VERSION:
         return f"the brain has schema version {version}, and this program knows {HIGHEST_VERSION}"
-    for table, expected in WRITTEN.items():
+    for table, expected in {**WRITTEN, **WRITTEN_IF_THERE}.items():
         if table not in tables:
+            if table in WRITTEN_IF_THERE:
+                continue
             return f"the brain has no table {table}; open it once with the app, which creates it"
         if extra := tables[table] - expected:
             return f"the table {table} has a column this program does not know: {', '.join(sorted(extra))}"
         if lost := expected - tables[table]:
             return f"the table {table} lacks the column {', '.join(sorted(lost))}"
+    return _own_refusal(tables)
+
+
+def _own_refusal(tables: Mapping[str, frozenset[str]]) -> str:
+    """Why the tables of another version of this program cannot be written on, or an empty text."""
+    for table in models.OWN_TABLES & tables.keys():
+        if lost := _lacking(table, tables[table]):
+            return f"the table {table} of another version of this program lacks the column {', '.join(sorted(lost))}"
     return ""
