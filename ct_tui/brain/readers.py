@@ -127,6 +127,11 @@ def page_of_type(db: Db, schema: Schema, raw: RawText, after: str, limit: int) -
     return [EntityRow(*row) for row in db.rows(live(db, schema, sql.PAGE_OF_TYPE), (raw, after, limit))]
 
 
+def not_text(db: Db, schema: Schema) -> list[EntityRow]:
+    """Live rows whose id or name is no text at all: a BLOB, a number or NULL."""
+    return [EntityRow(*row) for row in db.stream(live(db, schema, sql.NOT_TEXT))]
+
+
 def unreadable_rows(db: Db, schema: Schema) -> list[EntityRow]:
     """Live rows whose id or name is not readable text."""
     found = (EntityRow(*row) for row in db.stream(live(db, schema, sql.SUSPECTS)))

@@ -47,6 +47,10 @@ PAGE_OF_TYPE = (
     "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
     "FROM curated_entities e WHERE {live} AND e.entity_type IS ? AND e.id > ? ORDER BY e.id LIMIT ?"
 )
+NOT_TEXT = (
+    "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND "
+    "(typeof(e.id) <> 'text' OR typeof(e.name) <> 'text')"
+)
 # GLOB finds what is not printable ASCII in C; only those rows are then judged one by one. Types are few and are
 # judged as they are counted.
 SUSPECTS = (
@@ -121,11 +125,18 @@ def marks(statement: str, count: int) -> str:
 
 # Evidence. The first statement over chunks reads only the partial index (doc_id, content_hash) where there is one.
 FACT_REFS = (
-    "SELECT f.entity_id, f.source_ref, {evidence} FROM llm_wiki_entries f {joins} "
+    "SELECT f.entity_id, f.source_ref, f.id FROM llm_wiki_entries f "
     "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL"
 )
-EVIDENCE_JOIN = "LEFT JOIN librarian_evidence v ON v.entry_id = f.id AND f.source_ref GLOB 'librarian-*'"
-IDS_JOIN = "JOIN temp.ct_tui_ids i ON i.id = f.entity_id"
+FACT_REFS_OF = (
+    "SELECT f.entity_id, f.source_ref, f.id FROM temp.ct_tui_ids i JOIN llm_wiki_entries f ON f.entity_id = i.id "
+    "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL ORDER BY f.rowid"
+)
+EVIDENCE = "SELECT v.entry_id, v.evidence_json FROM librarian_evidence v"
+EVIDENCE_OF = (
+    "SELECT v.entry_id, v.evidence_json FROM temp.ct_tui_ids i JOIN llm_wiki_entries f ON f.entity_id = i.id "
+    "JOIN librarian_evidence v ON v.entry_id = f.id WHERE f.deleted_at IS NULL"
+)
 HASH_DOCUMENTS = "SELECT doc_id, content_hash FROM chunks WHERE content_hash != ''"
 HASH_DOCUMENTS_OF = (
     "SELECT doc_id, content_hash FROM chunks WHERE content_hash != '' "

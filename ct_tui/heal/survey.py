@@ -90,6 +90,35 @@ def survey(db: Db, situation: Situation) -> Survey:
     return found
 
 
+def quick_tally(db: Db, situation: Situation, counts: list[tuple[RawText, int]]) -> dict[RawText, Tally]:
+    """The dispositions per type without fetching the entities: one judgement a type, then what is singled out.
+
+    A name that is no UTF-8 is only noticed when its row is fetched, so such a row counts with its type here.
+    """
+    sources = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
+    if sources.found:
+        return survey(db, situation).tally()
+    judge = Judge(situation, sources)
+    vocabulary = situation.vocabulary
+    shared = {
+        raw: judge.judge(_anybody(raw)).disposition for raw, _ in counts if not _plainly_declared(raw, vocabulary)
+    }
+    found = {raw: Counter({shared[raw]: count}) for raw, count in counts if raw in shared}
+    alone = readers.live_by_ids(db, situation.schema, judge.singled_out)
+    odd = readers.not_text(db, situation.schema)
+    for row in {r.rowid: r for r in (*odd, *alone)}.values():
+        tally = found.setdefault(row.type, Counter())
+        if row.type in shared:
+            tally[shared[row.type]] -= 1
+        tally[judge.judge(row).disposition] += 1
+    return {raw: Tally(dict(tally)) for raw, tally in found.items()}
+
+
+def _anybody(raw: RawText) -> EntityRow:
+    """An entity of a type that nothing singles out; its id is one that no program makes."""
+    return EntityRow(0, "ct-tui:anybody", "anybody", raw)
+
+
 Row = tuple[int, RawText, RawText, RawText]
 """A streamed entity: rowid, id, name, type."""
 

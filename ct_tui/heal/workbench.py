@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ct_tui.brain import own, readers
 from ct_tui.brain.connection import Brain
 from ct_tui.brain.watch import Change, Watch
-from ct_tui.domain.census import Census, RawText, TypeCount, census, display, with_tallies
+from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, display, with_tallies
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.names import label_key
 from ct_tui.domain.rulings import dead_aliases
@@ -25,7 +25,7 @@ from ct_tui.heal.apply import Applier, Closing
 from ct_tui.heal.held import held_proposals
 from ct_tui.heal.review import build_queue, proposal_item
 from ct_tui.heal.situation import Drift, Situation, read_situation
-from ct_tui.heal.survey import Survey, survey
+from ct_tui.heal.survey import Survey, quick_tally, survey
 from ct_tui.policy.load import load_policy
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from ct_tui.policy.paths import Places
 
 Stamp = tuple[object, ...]
+
+EXACT_UP_TO = 20_000
+"""Live entities up to which the census fetches every row that it counts."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,14 @@ class View:
 
     brain: Brain
     situation: Situation
-    found: Survey
+    type_counts: list[tuple[RawText, int]]
     lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @cached_property
+    def found(self) -> Survey:
+        """The survey of all entities that heal has anything to say about."""
+        with self.brain.snapshot() as db:
+            return survey(db, self.situation)
 
     @cached_property
     def plan(self) -> Plan:
@@ -93,8 +102,7 @@ class View:
     def census(self) -> Census:
         """The drift census with dispositions."""
         vocabulary = self.situation.state.manifests.vocabulary
-        counted = census(self.found.type_counts, vocabulary)
-        tallied = with_tallies(counted, self.found.tally())
+        tallied = with_tallies(census(self.type_counts, vocabulary), self._tallies())
         return replace(tallied, types=tuple(self._targets(t) for t in tallied.types))
 
     @cached_property
@@ -103,6 +111,13 @@ class View:
         with self.brain.snapshot() as db:
             extra = [*self._proposals(db), *_more_items(self, db)]
             return build_queue(db, self.situation, self.found, fits=_fits(self, db), extra=extra)
+
+    def _tallies(self) -> dict[RawText, Tally]:
+        """The dispositions per type; of a large brain whose survey nobody needed yet, without fetching its rows."""
+        if "found" in self.__dict__ or sum(count for _, count in self.type_counts) <= EXACT_UP_TO:
+            return self.found.tally()
+        with self.brain.snapshot() as db:
+            return quick_tally(db, self.situation, self.type_counts)
 
     def _targets(self, row: TypeCount) -> TypeCount:
         """The alias in force for a type, or the ruling that declares it."""
@@ -207,7 +222,7 @@ class Workbench:
         with self.brain.snapshot() as db:
             table = self._verify(readers.head_seen(db, self.brain.schema))
             situation = read_situation(self.brain, db, policy, table, self._clock())
-            return View(self.brain, situation, survey(db, situation))
+            return View(self.brain, situation, readers.type_counts(db, self.brain.schema))
 
     def _verify(self, seen: Any) -> RulingTable:
         from ct_tui.trust.signers import load_signers
@@ -222,7 +237,8 @@ class Workbench:
         """The drift census; with `ids` every row lists its entities."""
         view = self.view()
         table = view.situation.table
-        found = view.census
+        with view.lock:
+            found = view.census
         if ids:
             with self.brain.reading() as db:
                 schema = self.brain.schema
