@@ -90,6 +90,12 @@ def judge_ruling(
     return verdict
 
 
+def names_of(signers: Signers, key: PublicKey, at: dt.datetime) -> tuple[str, ...]:
+    """The principals that a key may rule as at a time, in file order: whom `--as` may mean where it is not given."""
+    found = (name for line in signers.by_key.get(key, ()) for name in line.principals if not name.startswith("!"))
+    return tuple(dict.fromkeys(name for name in found if judge(signers, key, name, at).state is State.VALID))
+
+
 def standings(signers: Signers, now: dt.datetime) -> tuple[Standing, ...]:
     """Every line of allowed_signers with how it stands at `now`."""
     return tuple(_standing(signers, line, now) for line in signers.lines)

@@ -13,10 +13,9 @@ from ct_tui.trust import sshsig_io
 from ct_tui.trust.canonical import SIGNATURE, entry_hash, payload
 from ct_tui.trust.entry import frame, parse_ruling
 from ct_tui.trust.files import FileMoved, locked
-from ct_tui.trust.judging import CLOCK_SKEW, judge
+from ct_tui.trust.judging import judge
 from ct_tui.trust.principals import require_principal
 from ct_tui.trust.signers import load_signers
-from ct_tui.trust.ssh_dates import show
 from ct_tui.trust.table import TableFile, append_entries, read_table
 from ct_tui.trust.verify import verify_entries
 from ct_tui.trust.yaml_reader import read_entries
@@ -93,7 +92,6 @@ def _sign_once(
     verified = verify_entries(table.raw.entries, signers, seen, now, path.name)
     if verified.distrust:
         raise TrustError(verified.distrust, "Nothing was signed.")
-    _check_clock(verified, now)
     _check_appendable(table)
     head, entries, made = verified.head, list[dict[str, Any]](), list[Ruling]()
     for draft in drafts:
@@ -118,17 +116,6 @@ def _check_draft(draft: Draft, signer: Signer, signers: Signers, now: dt.datetim
         raise TrustError(
             f"This key may not rule as {draft.ruled_by}: {verdict.problem}.",
             f"Trust it with `ct-tui keys trust {draft.ruled_by} '{signer.public.text}'`.",
-        )
-
-
-def _check_clock(table: RulingTable, now: dt.datetime) -> None:
-    """A ruling dated long before one that it follows would be taken for a backdated one."""
-    dates = [e.ruling.ruled_at for e in table.entries if e.valid and e.ruling is not None]
-    newest = max(dates, default=now)
-    if newest > now + CLOCK_SKEW:
-        raise TrustError(
-            f"This machine's clock says {show(now)}, and the last ruling is of {show(newest)}.",
-            "Set the clock; nothing was signed.",
         )
 
 

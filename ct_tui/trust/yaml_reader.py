@@ -106,9 +106,8 @@ class _Reader:
         self.at = next(self.events)
         return self.at
 
-    def refuse(self, what: str, event: Any = None) -> YamlRefused:
-        mark = (event or self.at).start_mark
-        return _refusal(self.name, mark.line + 1, what)
+    def refuse(self, what: str) -> YamlRefused:
+        return _refusal(self.name, self.at.start_mark.line + 1, what)
 
 
 def read_entries(data: bytes, name: str, *, pure: bool = False) -> RawList:

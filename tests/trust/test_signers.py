@@ -13,7 +13,7 @@ import pytest
 
 from ct_tui.domain.errors import BadInput, TrustError
 from ct_tui.domain.rulings import State
-from ct_tui.trust.judging import CLOCK_SKEW, judge, judge_ruling, standings
+from ct_tui.trust.judging import CLOCK_SKEW, judge, judge_ruling, names_of, standings
 from ct_tui.trust.keys import create_key, public_path
 from ct_tui.trust.paths import allowed_signers_path, revoked_keys_path, user_folder
 from ct_tui.trust.public_keys import PublicKey
@@ -319,3 +319,14 @@ def test_the_users_folder_is_where_the_environment_says(user_dir: Path, monkeypa
 def test_new_folders_are_the_users_own(tmp_path: Path, desk: Desk) -> None:
     trust(ME, desk.key.public, tmp_path / "fresh")
     assert (tmp_path / "fresh").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_names_of_a_key_are_those_it_may_use_now(desk: Desk) -> None:
+    key = desk.key.public
+    trust(OTHER, key, desk.user, valid_before=NOON)
+    with allowed_signers_path(desk.user).open("a") as file:
+        file.write(f'!no@example.org,a@example.org,*,{ME} namespaces="ct-ruling" {key.text}\n')
+    signers = load_signers(desk.user)
+    assert names_of(signers, key, NOON - DAY) == (ME, OTHER, "a@example.org")
+    assert names_of(signers, key, NOON + DAY) == (ME, "a@example.org")
+    assert names_of(signers, desk.new_key(OTHER).public, NOON) == ()

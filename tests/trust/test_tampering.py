@@ -8,6 +8,8 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ct_tui.domain.rulings import Alias, Head, Keep, Legalize, Retype, Revoke, State
 from ct_tui.trust.canonical import entry_hash, payload
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ct_tui.trust.keys import FileSigner
+    from ct_tui.trust.signers import Signers
 
 VALID = "valid"
 Blocks = list[bytes]
@@ -660,3 +663,23 @@ def test_a_number_signed_where_text_belongs_is_no_forgery(desk: Desk, value: Any
     assert table.trusted, table.distrust
     assert table.entries[1].fields["until"] == value
     assert [r.seq for r in table.valid()] == [1]
+
+
+@given(picked=st.lists(st.integers(0, 4), max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_any_other_selection_of_the_entries_is_distrusted(
+    picked: list[int], five: tuple[Blocks, Signers, Head]
+) -> None:
+    blocks, signers, seen = five
+    data = b"".join(blocks[n] for n in picked)
+    assert verify_table(data, signers, seen, NOON + DAY).trusted is (picked == [0, 1, 2, 3, 4])
+    assert verify_table(data, signers, Head(), NOON + DAY).trusted is (picked == list(range(len(picked))))
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Signers, Head]:
+    """Five valid entries and who signed them."""
+    folder = tmp_path_factory.mktemp("five")
+    desk = Desk(folder, folder / "user")
+    last = desk.rule_many(5)[-1]
+    return desk.blocks(), load_signers(desk.user), Head(last.seq, last.hash)
