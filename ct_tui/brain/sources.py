@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Documents = dict[str, tuple[str, ...]]
 """Content hash to the paths of every document that has such a passage."""
 
+LOST = EntitySources(unresolved=True)
+"""A fact whose claim leads nowhere."""
+
 MEMORY = 65_536
 """Distinct refs, and distinct combinations of them, that one pass remembers before it starts afresh."""
 
@@ -98,22 +101,16 @@ def _resolve(db: Db, schema: Schema, redirects: Redirects, ids: Collection[str] 
     """The sources by survivor, for all facts or for those of some ids."""
     if not schema.has("llm_wiki_entries"):
         return {}
-    if ids is None:
-        return _Pass(redirects, _all_documents(db, schema)).run(_facts(db, schema, None))
-    facts = list(_facts(db, schema, ids))
-    refs = (_classified(ref, evidence) for _, ref, evidence in facts)
-    hashes = {h for ref in refs if isinstance(ref, Hashes) for h in ref.values}
-    return _Pass(redirects, _documents_of(db, schema, hashes)).run(facts)
-
-
-def _facts(db: Db, schema: Schema, ids: Collection[str] | None) -> Iterator[tuple[Any, ...]]:
-    """Entity, source_ref and the librarian's evidence of every live fact that claims a source."""
     librarian = schema.has("librarian_evidence")
-    joins = [sql.EVIDENCE_JOIN] if librarian else []
-    if ids is not None:
-        db.fill_ids(ids)
-        joins.insert(0, sql.IDS_JOIN)
-    return db.stream(sql.FACT_REFS.format(evidence="v.evidence_json" if librarian else "NULL", joins=" ".join(joins)))
+    if ids is None:
+        evidence = db.stream(sql.EVIDENCE) if librarian else iter(())
+        return _Pass(redirects, _all_documents(db, schema), evidence).run(db.stream(sql.FACT_REFS))
+    db.fill_ids(ids)
+    facts = db.rows(sql.FACT_REFS_OF)
+    told = db.rows(sql.EVIDENCE_OF) if librarian else []
+    kinds = [classify(ref) for _, ref, _ in facts] + [classify_evidence(text) for _, text in told]
+    hashes = {h for kind in kinds if isinstance(kind, Hashes) for h in kind.values}
+    return _Pass(redirects, _documents_of(db, schema, hashes), iter(told)).run(facts)
 
 
 def _all_documents(db: Db, schema: Schema) -> Documents:
@@ -150,48 +147,48 @@ def _joined(db: Db, passages: Iterator[tuple[Any, ...]]) -> Documents:
     return found
 
 
-def _classified(ref: object, evidence: object) -> SourceRef:
-    """The class of one fact's ref; a token stands for the evidence under its entry, or for nothing found."""
-    kind = classify(ref)
-    return classify_evidence(evidence) if kind is Plain.TOKEN else kind
-
-
 class _Pass:
     """One pass over facts: equal refs are resolved once, and equal combinations share one record."""
 
-    def __init__(self, redirects: Redirects, documents: Documents) -> None:
+    def __init__(self, redirects: Redirects, documents: Documents, evidence: Iterator[tuple[Any, ...]]) -> None:
         self._redirects = redirects
         self._documents = documents
         self._by_ref: dict[object, EntitySources] = {}
         self._sums: dict[tuple[int, int], tuple[EntitySources, EntitySources, EntitySources]] = {}
+        # What the librarian keeps for a fact, by the fact's id; equal texts share one record here too.
+        self._told = {entry: self._known(text, classify_evidence) for entry, text in evidence}
 
     def run(self, facts: Iterable[tuple[Any, ...]]) -> dict[str, EntitySources]:
         """The sources by survivor."""
-        owner = self._owner_of()
+        known, sums, merged = self._by_ref, self._sums, bool(self._redirects)
         found: dict[str, EntitySources] = {}
-        for entity_id, ref, evidence in facts:
-            share = self._share(ref, evidence)
-            if share is NO_SOURCES or not isinstance(entity_id, str):
+        for entity_id, ref, fact in facts:
+            share = known.get(ref)
+            if share is None:
+                share = self._share(ref, fact)
+            if type(entity_id) is not str:
                 continue
-            key = owner(entity_id)
+            key = _owner(self._redirects, entity_id) if merged else entity_id
             before = found.get(key)
-            found[key] = share if before is None or before is share else self._sum(before, share)
+            if before is None:
+                found[key] = share
+            elif before is not share:
+                joined = sums.get((id(before), id(share)))
+                found[key] = joined[2] if joined is not None else self._sum(before, share)
         return found
 
-    def _owner_of(self) -> Callable[[str], str]:
-        if not self._redirects:
-            return str
-        return lambda entity_id: _owner(self._redirects, entity_id)
+    def _share(self, ref: object, fact: object) -> EntitySources:
+        """What one fact contributes; a token stands for the evidence under its fact, or leads nowhere."""
+        if classify(ref) is Plain.TOKEN:
+            return self._told.get(fact, LOST)
+        return self._known(ref, classify)
 
-    def _share(self, ref: object, evidence: object) -> EntitySources:
-        """What one fact contributes, remembered by its ref, or by its evidence where the ref is a token."""
-        key = evidence if evidence is not None and classify(ref) is Plain.TOKEN else ref
-        found = self._by_ref.get(key)
+    def _known(self, text: object, judge: Callable[[object], SourceRef]) -> EntitySources:
+        found = self._by_ref.get(text)
         if found is None:
             if len(self._by_ref) >= MEMORY:
                 self._by_ref.clear()
-            found = roll_up((_classified(ref, evidence),), self._documents)
-            self._by_ref[key] = found = NO_SOURCES if found == NO_SOURCES else found
+            found = self._by_ref[text] = roll_up((judge(text),), self._documents)
         return found
 
     def _sum(self, one: EntitySources, other: EntitySources) -> EntitySources:
