@@ -26,6 +26,7 @@ from ct_tui.heal.held import held_proposals
 from ct_tui.heal.review import build_queue, proposal_item
 from ct_tui.heal.situation import Drift, Situation, read_situation
 from ct_tui.heal.survey import Survey, quick_tally, survey
+from ct_tui.heal.who import reviewer
 from ct_tui.policy.load import load_policy
 
 if TYPE_CHECKING:
@@ -559,7 +560,7 @@ class Workbench:
     ) -> Receipt:
         head = self.table().head
         self.brain.write(lambda db: own.remember_head(db, head))
-        applier = Applier(self.brain, plan, by=by or _user(), now=self._clock, progress=progress, stop=stop)
+        applier = Applier(self.brain, plan, by=by or reviewer(), now=self._clock, progress=progress, stop=stop)
         return applier.run(backup=backup, closing=closing)
 
     def _closing(self) -> Closing:
@@ -656,14 +657,3 @@ def _file_stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
-
-
-def _user() -> str:
-    """Who runs it, as the app names its reviewers."""
-    import os
-
-    for name in ("USER", "USERNAME"):
-        value = os.environ.get(name, "").strip()
-        if value:
-            return value
-    return "cli-operator"
