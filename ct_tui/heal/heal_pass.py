@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.census import Disposition
-from ct_tui.domain.ensure import Ensured
 from ct_tui.heal.situation import REMAP_MARKER, WATERMARK, Drift
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def report_of(situation: Situation, found: Survey, plan: Plan, verdict: Verdict)
         edges=len(plan.edge_changes),
         skipped_reason=verdict.skipped,
         okf_migration_diagnostic=situation.okf_diagnostic,
-        unusable_manifests=tuple(e.entity_id for e in situation.ensures if e.outcome is Ensured.UNUSABLE),
+        unusable_manifests=situation.unusable,
         notes=(*verdict.notes, *plan.notes),
     )
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import own
 from ct_tui.domain.census import Disposition, display
-from ct_tui.domain.ensure import Ensured
 from ct_tui.domain.errors import BadInput, StalePlan
 from ct_tui.domain.json_text import BadJson, parse_object
 from ct_tui.domain.plan import (
@@ -53,7 +52,7 @@ def make_plan(situation: Situation, found: Survey) -> Plan:
         held=counts[Disposition.HELD],
         unreadable=counts[Disposition.UNREADABLE],
         legalized=tuple(dict.fromkeys(t for m in manifests for t in m.added_types)),
-        unusable_manifests=tuple(e.entity_id for e in situation.ensures if e.outcome is Ensured.UNUSABLE),
+        unusable_manifests=situation.unusable,
         notes=tuple(p for e in situation.ensures for p in e.problems),
         made_at=situation.now,
     )

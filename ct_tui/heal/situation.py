@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
-from ct_tui.domain.ensure import EnsurePlan, plan_manifest_ensure
+from ct_tui.domain.ensure import Ensured, EnsurePlan, plan_manifest_ensure
 from ct_tui.domain.json_text import BadJson, parse_json
 from ct_tui.domain.ladder import Ladder
 from ct_tui.domain.manifest import Manifests, Vocabulary, read_manifest_row
@@ -82,6 +82,12 @@ class Situation:
             plan_manifest_ensure(row, self.acting, memos.get(key, frozenset()), redirected=key in self.redirects)
             for key, row in rows.items()
         )
+
+    @property
+    def unusable(self) -> tuple[str, ...]:
+        """Strict rows that cannot gate even once the ensure has run: every mint and every retype there holds."""
+        stuck = {Ensured.UNUSABLE, Ensured.FOREIGN_NO_FALLBACK}
+        return tuple(e.entity_id for e in self.ensures if e.outcome in stuck and e.mode == "strict")
 
     @cached_property
     def manifests(self) -> Manifests:
