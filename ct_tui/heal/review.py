@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
+from ct_tui.brain.minting import fresh_id
 from ct_tui.domain.census import display
+from ct_tui.domain.gate import GateVerdict, admit
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind, Queue, QueueItem, Suggestion
 from ct_tui.domain.rulings import dead_aliases
@@ -16,10 +18,9 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Db
     from ct_tui.domain.rulings import DeadAlias
+    from ct_tui.heal.held import ProposalVerdict
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Group, Survey
-
-Fits = "Callable[[str], Mapping[str, tuple[int, int]]]"
 
 _KINDS = {kind.slug: kind for kind in ItemKind}
 # What a curator meets first: questions that one ruling settles for many, then single cases, then housekeeping.
@@ -51,11 +52,13 @@ def build_queue(
     found: Survey,
     *,
     fits: Callable[[str], Mapping[str, tuple[int, int]]],
+    held: Iterable[ProposalVerdict] = (),
     extra: Iterable[QueueItem] = (),
 ) -> Queue:
     """All open questions of one survey; `fits` gives the edges of a label that each type would satisfy."""
     basis = _Ranking(situation, found, fits)
-    items = [_item(slug, key, group, basis) for (slug, key), group in found.groups.items()]
+    items = [_proposal_item(verdict, situation, basis) for verdict in held]
+    items += [_item(slug, key, group, basis) for (slug, key), group in found.groups.items()]
     items += _dead_alias_items(situation)
     items += _unreadable_manifests(situation, found)
     items += _unreadable_rows(db, situation, found)
@@ -64,20 +67,23 @@ def build_queue(
     return Queue(tuple(items))
 
 
-def proposal_item(
-    proposal: readers.ProposalRow, cause: str, fix: str, suggestions: tuple[Suggestion, ...]
-) -> QueueItem:
+def _proposal_item(verdict: ProposalVerdict, situation: Situation, basis: _Ranking) -> QueueItem:
     """A proposal that the gate holds, with what would let it pass."""
-    why = (f"the librarian proposes {proposal.name!r} as {proposal.type or 'no type'!r}", cause)
+    proposal = verdict.proposal
+    label = proposal.type or ""
+    after = admit(proposal.type, situation.ladder.decide(fresh_id(), proposal.paths), situation.acting)
+    fix = verdict.fix
+    if after.verdict is not GateVerdict.HOLD:
+        fix = f"the next heal mends this: it completes the manifest, and the proposal then lands as {after.lands_as}"
     return QueueItem(
         ItemKind.PROPOSAL,
         proposal.id,
         proposal.name,
         1,
         (),
-        why,
+        (f"the librarian proposes {proposal.name!r} as {label or 'no type'!r}", verdict.cause),
         (fix,) if fix else (),
-        suggestions,
+        basis.of(label) if label and label not in situation.vocabulary else (),
         proposal.created_at,
         {"type": proposal.type, "paths": list(proposal.paths), "reasoning": proposal.reasoning},
     )

@@ -18,12 +18,13 @@ from ct_tui.brain.connection import Brain
 from ct_tui.brain.watch import Change, Watch
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, display, with_tallies
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
+from ct_tui.domain.ladder import Ladder
 from ct_tui.domain.names import label_key
 from ct_tui.domain.rulings import dead_aliases
 from ct_tui.heal import checks, heal_pass, planner, views
 from ct_tui.heal.apply import Applier, Closing
 from ct_tui.heal.held import held_proposals
-from ct_tui.heal.review import build_queue, proposal_item
+from ct_tui.heal.review import build_queue
 from ct_tui.heal.situation import Drift, Situation, read_situation
 from ct_tui.heal.survey import Survey, quick_tally, survey
 from ct_tui.heal.who import reviewer
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.queue import EntityView, Impact, Queue, QueueItem
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
     from ct_tui.heal.heal_pass import HealReport
+    from ct_tui.heal.held import ProposalVerdict
     from ct_tui.policy.paths import Places
 
 Stamp = tuple[object, ...]
@@ -110,8 +112,8 @@ class View:
     def queue(self) -> Queue:
         """The review queue."""
         with self.brain.snapshot() as db:
-            extra = [*self._proposals(db), *_more_items(self, db)]
-            return build_queue(db, self.situation, self.found, fits=_fits(self, db), extra=extra)
+            fits, held, extra = _fits(self, db), self._held(db), _more_items(self, db)
+            return build_queue(db, self.situation, self.found, fits=fits, held=held, extra=extra)
 
     def _tallies(self) -> dict[RawText, Tally]:
         """The dispositions per type; of a large brain whose survey nobody needed yet, without fetching its rows."""
@@ -132,14 +134,11 @@ class View:
         target = self.situation.vocabulary.canonical(alias.to_type) or alias.to_type
         return replace(row, to=target, ruling=alias.ruling.seq, legalized=legalized)
 
-    def _proposals(self, db: Db) -> Iterator[QueueItem]:
-        from ct_tui.domain.ladder import Ladder
-
+    def _held(self, db: Db) -> tuple[ProposalVerdict, ...]:
+        """Pending proposals that the gate holds; what heal would add counts only once it stands in the brain."""
         s = self.situation
-        # What heal would add counts only once it stands in the brain, so the ladder sees the manifests as they are.
         ladder = Ladder(s.policy.lookup, s.state.manifests, s.redirects, s.state.opt_outs)
-        for held in held_proposals(db, s.schema, ladder, s.acting):
-            yield proposal_item(held.proposal, held.cause, held.fix, ())
+        return held_proposals(db, s.schema, ladder, s.acting)
 
 
 class Workbench:
