@@ -90,8 +90,13 @@ def cut(text: str, width: int) -> str:
     for unit in graphemes(text):
         used += cell_width(unit)
         if used > width:
-            return text[: _units_within(text, width - 1)] + ELLIPSIS
+            return head(text, width - 1) + ELLIPSIS
     return text
+
+
+def head(text: str, width: int) -> str:
+    """As much of a visible text as fits into `width` cells, cut between graphemes and without a sign of the cut."""
+    return text[: _units_within(text, width)]
 
 
 def pad(text: str, width: int) -> str:
