@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -90,14 +91,18 @@ def live(db: Db, schema: Schema, statement: str) -> str:
 
 def type_counts(db: Db, schema: Schema) -> list[tuple[RawText, int]]:
     """Live entities by type as it stands in the column."""
-    return [(raw, count) for raw, count in db.rows(live(db, schema, sql.CENSUS))]
+    found: Counter[RawText] = Counter()
+    for raw, count in db.rows(live(db, schema, sql.CENSUS)):
+        found[raw] += count
+    return list(found.items())
 
 
 def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[tuple[Any, ...]]:
     """Rowid, id, name and type of the live entities of the given types, streamed; NULL types are found elsewhere."""
     db.execute(sql.TYPES_TABLE)
-    db.execute("DELETE FROM temp.ct_tui_types")
-    db.executemany("INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)", ((t,) for t in types))
+    db.execute(sql.TYPES_CLEAR)
+    for raw in types:
+        db.execute(sql.TYPES_FILL_BYTES if isinstance(raw, bytes) else sql.TYPES_FILL, (raw,))
     return db.stream(live(db, schema, sql.CANDIDATES))
 
 
@@ -119,12 +124,14 @@ def all_live(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
 
 def ids_of_type(db: Db, schema: Schema, raw: RawText) -> list[str]:
     """Ids of the live entities that bear exactly this type."""
-    return [display(i) for (i,) in db.rows(live(db, schema, sql.IDS_OF_TYPE), (raw,))]
+    statement = sql.same_type(live(db, schema, sql.IDS_OF_TYPE), is_bytes=isinstance(raw, bytes))
+    return [display(i) for (i,) in db.rows(statement, (raw,))]
 
 
 def page_of_type(db: Db, schema: Schema, raw: RawText, after: str, limit: int) -> list[EntityRow]:
     """One page of the live entities of a type, in id order."""
-    return [EntityRow(*row) for row in db.rows(live(db, schema, sql.PAGE_OF_TYPE), (raw, after, limit))]
+    statement = sql.same_type(live(db, schema, sql.PAGE_OF_TYPE), is_bytes=isinstance(raw, bytes))
+    return [_detailed(row) for row in db.rows(_with_details(schema, statement), (raw, after, limit))]
 
 
 def not_text(db: Db, schema: Schema) -> list[EntityRow]:
@@ -133,30 +140,29 @@ def not_text(db: Db, schema: Schema) -> list[EntityRow]:
 
 
 def unreadable_rows(db: Db, schema: Schema) -> list[EntityRow]:
-    """Live rows whose id or name is not readable text."""
-    found = (EntityRow(*row) for row in db.stream(live(db, schema, sql.SUSPECTS)))
-    return [row for row in found if not row.readable]
+    """Live rows whose id, name or type is not readable text, in row order; a pass over all of them."""
+    bad = [raw for raw, _ in type_counts(db, schema) if not readable(raw)]
+    by_type = [
+        *candidates(db, schema, [b for b in bad if b is not None]),
+        *(null_types(db, schema) if None in bad else ()),
+    ]
+    found = {row[0]: EntityRow(*row) for row in by_type}
+    for rowid, entity_id, name, kind in db.stream(live(db, schema, sql.SUSPECTS)):
+        if not (readable(entity_id) and readable(name)):
+            found[rowid] = EntityRow(rowid, entity_id, name, kind)
+    return [found[rowid] for rowid in sorted(found)]
 
 
-def entity(db: Db, entity_id: str) -> EntityRow | None:
+def entity(db: Db, schema: Schema, entity_id: str) -> EntityRow | None:
     """One entity by id, archived ones included, or None."""
-    hits = db.run(models.Entity.select().where(models.Entity.id == entity_id))
-    if not hits:
-        return None
-    e = hits[0]
-    return EntityRow(0, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at)
+    row = db.one(_with_details(schema, sql.ENTITY), (entity_id,))
+    return None if row is None else _detailed(row)
 
 
 def search(db: Db, schema: Schema, text: str, limit: int) -> list[EntityRow]:
     """Live entities whose id is the text or whose name contains it, in name order."""
-    statement = live(
-        db,
-        schema,
-        "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
-        "FROM curated_entities e WHERE {live} AND (e.id = ? OR instr(lower(e.name), lower(?)) > 0) "
-        "ORDER BY e.name, e.id LIMIT ?",
-    )
-    return [EntityRow(*row) for row in db.rows(statement, (text, text, limit))]
+    statement = _with_details(schema, live(db, schema, sql.SEARCH))
+    return [_detailed(row) for row in db.rows(statement, (text, limit))]
 
 
 def state(db: Db, schema: Schema) -> BrainState:
@@ -360,7 +366,7 @@ def end_names(db: Db, schema: Schema, ids: Sequence[str]) -> dict[str, tuple[str
 
 def pending_proposals(db: Db, schema: Schema) -> list[ProposalRow]:
     """Pending proposals of new entities, oldest first, with all their source paths."""
-    if not (schema.has("curated_proposals") and schema.has("curated_proposal_sources")):
+    if not all(schema.has(t) for t in ("curated_proposals", "curated_proposal_sources", "documents")):
         return []
     p = models.Proposal
     where = (p.status == "pending") & (p.kind == "new_entity")
@@ -371,6 +377,27 @@ def pending_proposals(db: Db, schema: Schema) -> list[ProposalRow]:
 def in_chunks(db: Db, values: Sequence[str], query: Any) -> list[Any]:
     """Run a query for every part of the values, so that no IN list grows without bound."""
     return [row for part in _parts(values) for row in db.run(query(part))]
+
+
+# What is shown of an entity besides id, name and type, where the brain has it.
+_DETAILS = {"summary": "''", "created_at": "NULL", "updated_at": "NULL"}
+
+
+def _with_details(schema: Schema, statement: str) -> str:
+    """Fill in the columns of an `EntityRow`."""
+    there = schema.columns("curated_entities")
+    details = [f"e.{column}" if column in there else absent for column, absent in _DETAILS.items()]
+    return statement.replace("{details}", ", ".join(["e.rowid, e.id, e.name, e.entity_type", *details, "e.deleted_at"]))
+
+
+def _detailed(row: Sequence[Any]) -> EntityRow:
+    rowid, entity_id, name, kind, summary, created_at, updated_at, deleted_at = row
+    gone = None if deleted_at is None else _time(deleted_at) or 0
+    return EntityRow(rowid, entity_id, name, kind, summary, _time(created_at), _time(updated_at), gone)
+
+
+def _time(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _proposal(db: Db, schema: Schema, row: Any) -> ProposalRow:

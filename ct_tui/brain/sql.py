@@ -42,23 +42,32 @@ LIVE_BY_ID = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e "
     "JOIN temp.ct_tui_ids i ON e.id = i.id WHERE {live}"
 )
-IDS_OF_TYPE = "SELECT e.id FROM curated_entities e WHERE {live} AND e.entity_type IS ? ORDER BY e.id"
+IDS_OF_TYPE = "SELECT e.id FROM curated_entities e WHERE {live} AND {same_type} ORDER BY e.id"
 PAGE_OF_TYPE = (
-    "SELECT e.rowid, e.id, e.name, e.entity_type, e.summary, e.created_at, e.updated_at, e.deleted_at "
-    "FROM curated_entities e WHERE {live} AND e.entity_type IS ? AND e.id > ? ORDER BY e.id LIMIT ?"
+    "SELECT {details} FROM curated_entities e WHERE {live} AND {same_type} AND e.id > ?2 ORDER BY e.id LIMIT ?3"
+)
+ENTITY = "SELECT {details} FROM curated_entities e WHERE e.id = ?"
+SEARCH = (
+    "SELECT {details} FROM curated_entities e WHERE {live} AND (e.id = ?1 OR instr(lower(e.name), lower(?1)) > 0) "
+    "ORDER BY e.name, e.id LIMIT ?2"
 )
 NOT_TEXT = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND "
     "(typeof(e.id) <> 'text' OR typeof(e.name) <> 'text')"
 )
-# GLOB finds what is not printable ASCII in C; only those rows are then judged one by one. Types are few and are
-# judged as they are counted.
+# GLOB finds what is not printable ASCII in C, as far as the first NUL; only those rows are then judged one by one.
+# Types are few and are judged as they are counted.
 SUSPECTS = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND ("
-    "typeof(e.id) <> 'text' OR typeof(e.name) <> 'text' OR e.id GLOB '*[^ -~]*' OR e.name GLOB '*[^ -~]*')"
+    "typeof(e.id) <> 'text' OR typeof(e.name) <> 'text' OR e.id GLOB '*[^ -~]*' OR e.name GLOB '*[^ -~]*' "
+    "OR instr(e.id, char(0)) OR instr(e.name, char(0)))"
 )
 
 TYPES_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_types (type PRIMARY KEY)"
+TYPES_CLEAR = "DELETE FROM temp.ct_tui_types"
+TYPES_FILL = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)"
+# Bytes stand for a BLOB or for text that is not UTF-8, which SQLite tells apart.
+TYPES_FILL_BYTES = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?1), (CAST(?1 AS TEXT))"
 IDS_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_ids (id PRIMARY KEY)"
 
 CHUNK_TABLE = (
@@ -116,6 +125,12 @@ TASK_TITLES = "SELECT id, description, okf_type FROM llm_wiki_tasks WHERE id IN 
 def live(statement: str, *, redirects: bool) -> str:
     """Fill in the condition for live entities; the redirect test only where a redirect exists at all."""
     return statement.replace("{live}", _LIVE + (_NOT_MERGED if redirects else ""))
+
+
+def same_type(statement: str, *, is_bytes: bool) -> str:
+    """Fill in the comparison with a type (?1); bytes stand for a BLOB or for text that is not UTF-8."""
+    condition = "e.entity_type IN (?1, CAST(?1 AS TEXT))" if is_bytes else "e.entity_type IS ?1"
+    return statement.replace("{same_type}", condition)
 
 
 def marks(statement: str, count: int) -> str:

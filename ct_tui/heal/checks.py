@@ -254,4 +254,8 @@ def _absent(db: Db, situation: Situation, entity: str) -> str:
     survivor = situation.redirects.survivor(entity)
     if isinstance(survivor, str):
         return f"{entity} was merged into {survivor}"
-    return f"{entity} is archived" if readers.entity(db, entity) is not None else f"there is no entity {entity!r}"
+    return (
+        f"{entity} is archived"
+        if readers.entity(db, situation.schema, entity) is not None
+        else f"there is no entity {entity!r}"
+    )

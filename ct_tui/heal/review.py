@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
@@ -61,7 +62,7 @@ def build_queue(
     items += [_item(slug, key, group, basis) for (slug, key), group in found.groups.items()]
     items += _dead_alias_items(situation)
     items += _unreadable_manifests(situation, found)
-    items += _unreadable_rows(db, situation, found)
+    items += _unreadable_rows(db, situation)
     items += extra
     items.sort(key=lambda i: (_RANK[i.kind], -i.count, i.key))
     return Queue(tuple(items))
@@ -97,12 +98,14 @@ class _Ranking:
     ) -> None:
         self.situation = situation
         self._fits = fits
-        self._used = {label_key(display(raw)): count for raw, count in found.type_counts}
+        self._used: Counter[str] = Counter()
+        for raw, count in found.type_counts:
+            self._used[label_key(display(raw))] += count
 
     def of(self, label: str) -> tuple[Suggestion, ...]:
         """Ranked targets for a label."""
         vocabulary = self.situation.vocabulary
-        used = {name: self._used.get(label_key(name), 0) for name in vocabulary.names}
+        used = {name: self._used[label_key(name)] for name in vocabulary.names}
         return suggest(label, Basis(vocabulary, self.situation.acting, self._fits(label), used))
 
 
@@ -199,10 +202,8 @@ def _unreadable_manifests(situation: Situation, found: Survey) -> list[QueueItem
     ]
 
 
-def _unreadable_rows(db: Db, situation: Situation, found: Survey) -> list[QueueItem]:
-    """Rows whose name or id is not text although their type is declared, which the survey never fetched."""
-    if ("row", "unreadable") in found.groups:
-        return []
+def _unreadable_rows(db: Db, situation: Situation) -> list[QueueItem]:
+    """All of them at once: the survey meets only those that a type or a ruling leads to."""
     rows = readers.unreadable_rows(db, situation.schema)
     if not rows:
         return []

@@ -27,7 +27,7 @@ def resolve(db: Db, schema: Schema, entity_id: str) -> tuple[EntityRow, tuple[st
     redirects = Redirects(readers.redirects(db, schema))
     survivor = redirects.resolve(entity_id)
     owner = survivor if isinstance(survivor, str) else entity_id
-    row = readers.entity(db, owner)
+    row = readers.entity(db, schema, owner)
     if row is None:
         raise NothingFound(
             f"there is no entity {entity_id!r}", "look for it with: ct-tui census --ids, or / in the app"
