@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from ct_tui.domain.manifest import TIER_FACT, Vocabulary
 
 SET_COMMAND = "ct ontology set"
-"""The command that mends a policy; `ct-tui ontology set` takes the same flags."""
+"""The command that mends a policy, as the app spells it."""
+
+SAME_FLAGS = "(ct-tui takes the same flags)"
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,11 @@ class EmptyNodeTypes:
     def remedy(self) -> str:
         """What mends it."""
         if self.manifest not in (None, TIER_FACT):
-            command = f"`{SET_COMMAND} {_entity_flag(self.manifest)} --mode strict`"
+            command = f"`{SET_COMMAND} {_entity_flag(self.manifest)} --mode strict` {SAME_FLAGS}"
             return f"copy tier_fact's vocabulary into it with {command}, once tier_fact itself can gate"
         if self.fallback is not None:
             return f"the wiki engine owns that row: have it declare node types, {self.fallback!r} among them"
-        command = f"`{SET_COMMAND} --fallback <type>`"
+        command = f"`{SET_COMMAND} --fallback <type>` {SAME_FLAGS}"
         return f"the wiki engine owns that row: have it declare node types, then name one of them with {command}"
 
 
@@ -233,4 +235,4 @@ def _entity_flag(entity_id: str | None) -> str:
 def _fallback_remedy(manifest: str | None, declared: tuple[str, ...]) -> str:
     flag = "" if manifest in (None, TIER_FACT) else _entity_flag(manifest) + " "
     note = "" if manifest is not None else "; where an entity's own row holds the mint, give its id with --entity"
-    return f"`{SET_COMMAND} {flag}--fallback <type>` with one of: {', '.join(declared)}{note}"
+    return f"`{SET_COMMAND} {flag}--fallback <type>` {SAME_FLAGS} with one of: {', '.join(declared)}{note}"
