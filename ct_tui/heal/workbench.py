@@ -557,8 +557,7 @@ class Workbench:
         *,
         backup: bool | None,
     ) -> Receipt:
-        head = self.table().head
-        self.brain.write(lambda db: own.remember_head(db, head))
+        self._remember_head()
         applier = Applier(self.brain, plan, by=by or reviewer(), now=self._clock, progress=progress, stop=stop)
         return applier.run(backup=backup, closing=closing)
 
