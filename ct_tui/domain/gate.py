@@ -83,6 +83,13 @@ class Admission:
     why_not: tuple[str, ...] = ()
     decision: Decision | None = None
 
+    @property
+    def _manifest(self) -> str | None:
+        """The row whose vocabulary decided, or that lacks what it needs to."""
+        if self.decision is not None and self.decision.manifest is not None:
+            return self.decision.manifest
+        return getattr(self.hold, "manifest", None)
+
     def as_json(self) -> dict[str, Any]:
         """The fields of `gate --json` (command line contract), with the trace and the why-not beside them."""
         decision = self.decision
@@ -96,7 +103,7 @@ class Admission:
             "label": self.label,
             "original_type": self.ledger.original_type if self.ledger else None,
             "ruling": self.ruling.seq if self.ruling else None,
-            "manifest": decision.manifest if decision else None,
+            "manifest": self._manifest,
             "hold_message": hold_text(self.hold) if self.hold else None,
             "warning": (decision.warning or None) if decision else None,
             "why_not": list(self.why_not),

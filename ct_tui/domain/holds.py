@@ -235,4 +235,4 @@ def _entity_flag(entity_id: str | None) -> str:
 def _fallback_remedy(manifest: str | None, declared: tuple[str, ...]) -> str:
     flag = "" if manifest in (None, TIER_FACT) else _entity_flag(manifest) + " "
     note = "" if manifest is not None else "; where an entity's own row holds the mint, give its id with --entity"
-    return f"`{SET_COMMAND} {flag}--fallback <type>` {SAME_FLAGS} with one of: {', '.join(declared)}{note}"
+    return f"`{SET_COMMAND} {flag}--fallback <type>` with one of: {', '.join(declared)} {SAME_FLAGS}{note}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers, sql
+from ct_tui.brain.minting import entity_exists
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.holds import hold_text, vocabulary_hold
 from ct_tui.domain.json_text import BadJson, compact, members, set_member
@@ -124,7 +125,7 @@ def resolve_entity(db: Db, schema: Schema, entity_id: str) -> str:
             f"the merge redirects of {entity_id!r} run in a circle; nothing was written",
             "delete one entity_redirects row of the circle, then try again",
         )
-    if db.one("SELECT 1 FROM curated_entities WHERE id = ?", (end,)) is None:
+    if not entity_exists(db, end):
         raise UnknownEntity(f"there is no entity {entity_id!r} in this brain; nothing was written", "check the id")
     return end
 
@@ -169,12 +170,19 @@ def _mode(given: str | None) -> Mode | None:
 
 def _check_brain(db: Db, schema: Schema, request: SetRequest, mode: Mode | None) -> str | None:
     """Every check that needs the brain; gives the survivor of the named entity."""
-    target = resolve_entity(db, schema, request.entity) if request.entity is not None else None
+    target = _target(db, schema, request.entity, mode) if request.entity is not None else None
     if target is not None and mode is Mode.STRICT:
         _strict_copy(db, schema, target, request.fallback)
     elif request.fallback is not None:
         _fallback_rewrite(db, schema, target or TIER_FACT, request.fallback)
     return target
+
+
+def _target(db: Db, schema: Schema, entity_id: str, mode: Mode | None) -> str:
+    """The survivor of the named entity; a fallback alone may also name a manifest row that is no entity's."""
+    if mode is None and not entity_exists(db, entity_id) and readers.manifests(db, schema).get(entity_id):
+        return entity_id
+    return resolve_entity(db, schema, entity_id)
 
 
 def _edit(request: SetRequest, mode: Mode) -> Callable[[str], str]:
@@ -237,7 +245,7 @@ def _strict_copy(db: Db, schema: Schema, target: str, fallback: str | None) -> s
 
 
 def _set_fallback(db: Db, schema: Schema, request: SetRequest, at: int, done: SetResult) -> SetResult:
-    target = TIER_FACT if request.entity is None else resolve_entity(db, schema, request.entity)
+    target = TIER_FACT if request.entity is None else _target(db, schema, request.entity, None)
     old, new = _fallback_rewrite(db, schema, target, request.fallback or "")
     if db.execute(sql.FALLBACK_SWAP, (new, at, target, old)) != 1:
         raise PolicyError(f"the manifest of {target} changed meanwhile; nothing was written", "try again")

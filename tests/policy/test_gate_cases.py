@@ -235,6 +235,7 @@ def test_eg32_a_declared_label_is_held_without_a_fallback(case: Case) -> None:
     case.tier("place", "person")
     minted = case.gate().mint("Ann", label="person")
     assert minted.admission.hold == NoFallback(TIER_FACT, ("person", "place"))
+    assert (minted.as_json()["manifest"], minted.as_json()["hold_reason"]) == (TIER_FACT, "NoFallback")
     assert case.count("curated_entities") == 0
 
 

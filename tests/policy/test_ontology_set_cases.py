@@ -108,6 +108,14 @@ def test_os07_a_fallback_is_declared_or_refused(tiered: Case) -> None:
     refused(tiered, PolicyError, "no manifest row for ent_x", fallback="document", entity="ent_x")
 
 
+def test_a_fallback_may_name_a_row_that_is_no_entitys(tiered: Case) -> None:
+    tiered.manifest("tier_wisdom", manifest("Gadget"))
+    assert do(tiered, fallback="gadget", entity="tier_wisdom").fallback_written
+    assert json.loads(tiered.raw("tier_wisdom"))["fallback_node_type"] == "Gadget"
+    assert json.loads(tiered.raw())["fallback_node_type"] == "document"
+    refused(tiered, CtTuiError, "no entity", mode="strict", entity="tier_wisdom")
+
+
 def test_co01_a_bare_mode_sets_the_host_default(case: Case) -> None:
     done = do(case, mode="strict").as_json()
     assert (done["config_written"], done["manifest_row_written"]) == (True, False)
