@@ -6,6 +6,7 @@ The journal mode is never changed and `immutable=1` never used: both would hurt 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from concurrent.futures import Future
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import peewee
 
 from ct_tui.brain import sql
-from ct_tui.domain.errors import BrainBusy, BrainError, CtTuiError
+from ct_tui.domain.errors import BadInput, BrainBusy, BrainError, CtTuiError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,15 +46,15 @@ class Db:
 
     def rows(self, statement: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
-        return self._connection.execute(statement, params).fetchall()
+        return self._cursor(statement, params).fetchall()
 
     def stream(self, statement: str, params: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a statement one by one."""
-        return iter(self._connection.execute(statement, params))
+        return iter(self._cursor(statement, params))
 
     def one(self, statement: str, params: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """The first row, or None."""
-        row: tuple[Any, ...] | None = self._connection.execute(statement, params).fetchone()
+        row: tuple[Any, ...] | None = self._cursor(statement, params).fetchone()
         return row
 
     def scalar(self, statement: str, params: Sequence[Any] = ()) -> Any:
@@ -63,19 +64,26 @@ class Db:
 
     def execute(self, statement: str, params: Sequence[Any] = ()) -> int:
         """Run a statement and give the number of rows it changed."""
-        return self._connection.execute(statement, params).rowcount
+        return self._cursor(statement, params).rowcount
 
     def executemany(self, statement: str, params: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for every row of parameters."""
-        self._connection.executemany(statement, params)
+        with _bindable():
+            self._connection.executemany(statement, params)
 
     def run(self, query: Any) -> list[Any]:
         """The models that a peewee select yields."""
-        return list(query.bind(self._database))
+        with _bindable():
+            return list(query.bind(self._database))
 
     def do(self, query: Any) -> Any:
         """Execute a peewee write query."""
-        return query.bind(self._database).execute()
+        with _bindable():
+            return query.bind(self._database).execute()
+
+    def _cursor(self, statement: str, params: Sequence[Any]) -> sqlite3.Cursor:
+        with _bindable():
+            return self._connection.execute(statement, params)
 
     def create_tables(self, models: Sequence[type[peewee.Model]]) -> None:
         """Create our own tables where they are missing."""
@@ -103,6 +111,11 @@ class Brain:
         self._lock = threading.Lock()
         self.schema: Schema = self._read_schema()
         self.read_only = read_only or not _writable(path)
+
+    @property
+    def name(self) -> str:
+        """The whole path as text that UTF-8 can hold, whatever bytes the path is made of."""
+        return path_text(self.path)
 
     def _read_schema(self) -> Schema:
         from ct_tui.brain.schema import read_schema
@@ -154,18 +167,25 @@ class Brain:
         `before` runs on the same connection before any lock is taken, to fill temporary tables. Raises BrainBusy
         when another program holds the lock for longer than BUSY_TIMEOUT.
         """
-        refusal = self.write_refusal
-        if refusal:
-            raise BrainError(f"nothing was written: {refusal}", "open the brain with a program version that knows it")
-        self._require_same_file()
+        self.require_writable()
+        self.require_same_file()
         with self._lock:
             if self._writer is None:
-                self._writer = _WriterThread(self.path)
+                self._writer = _WriterThread(self)
             writer = self._writer
         return writer.run(job, before)
 
-    def _require_same_file(self) -> None:
-        """Refuse to write into a file that is no longer the one under this path."""
+    def require_writable(self) -> None:
+        """Raise BrainError where nothing may be written, with the reason."""
+        if self.read_only:
+            remedy = "open it without --read-only, or check the permissions of the file and its folder"
+        else:
+            remedy = "use a version of this program that knows the format"
+        if self.write_refusal:
+            raise BrainError(f"nothing was written: {self.write_refusal}", remedy)
+
+    def require_same_file(self) -> None:
+        """Raise BrainError where the file is no longer the one that was opened under this path."""
         try:
             same = _identity(self.path) == self.identity
         except OSError:
@@ -206,8 +226,9 @@ class _Job:
 class _WriterThread:
     """The one thread that writes: jobs one after another, each its own IMMEDIATE transaction."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, brain: Brain) -> None:
+        self._brain = brain
+        self._path = brain.path
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="ct-tui writer", daemon=True)
         self._thread.start()
@@ -239,18 +260,35 @@ class _WriterThread:
                 database.connect()
             db = Db(database)
             if item.before is not None:
-                # A plain BEGIN locks nothing of the brain as long as only temporary tables are written.
-                db.execute("BEGIN")
-                item.before(db)
-                db.connection.commit()
+                self._prepare(database, db, item.before)
             db.execute("BEGIN IMMEDIATE")
             try:
+                # Under the lock once more: the file may have been replaced while another program held it.
+                self._brain.require_same_file()
                 result = item.job(db)
                 db.connection.commit()
             except BaseException:
-                db.connection.rollback()
+                _roll_back(database, db)
                 raise
             return result
+
+    def _prepare(self, database: _Database, db: Db, before: Callable[[Db], None]) -> None:
+        # A plain BEGIN locks nothing of the brain as long as only temporary tables are written.
+        db.execute("BEGIN")
+        try:
+            before(db)
+            db.connection.commit()
+        except BaseException:
+            _roll_back(database, db)
+            raise
+
+
+def _roll_back(database: _Database, db: Db) -> None:
+    """Leave no transaction behind; a connection that cannot even roll back is given up, which rolls back too."""
+    try:
+        db.connection.rollback()
+    except sqlite3.Error:
+        database.close()
 
 
 @contextmanager
@@ -264,26 +302,56 @@ def translated(path: Path) -> Iterator[None]:
         raise explain(path, error) from error
 
 
+@contextmanager
+def _bindable() -> Iterator[None]:
+    """Turn a value that SQLite cannot hold into a sentence: half a surrogate pair, a number beyond 64 bits."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{error.object!r} is not valid Unicode, so no brain can hold it") from error
+    except OverflowError as error:
+        raise BadInput("a number is too large for a brain to hold") from error
+
+
 def explain(path: Path, error: Exception) -> BrainError:
     """The sentence for a database fault."""
     text = str(error)
     lowered = text.lower()
     if "locked" in lowered or "busy" in lowered:
         return BrainBusy(
-            f"another program held the lock on {path} for more than {BUSY_TIMEOUT:.0f} seconds",
+            f"another program held the lock on {path} for more than {BUSY_TIMEOUT:g} seconds",
             "wait until it has finished, then try again; nothing was half done",
         )
     if "not a database" in lowered or "encrypted" in lowered:
         return BrainError(f"{path} is not a brain: the file is not an SQLite database", "give the path of a brain.db")
     if "malformed" in lowered or "corrupt" in lowered:
         return BrainError(f"{path} is damaged: {text}", "restore a backup, or let SQLite's .recover read it")
-    if "full" in lowered:
+    if "disk is full" in lowered:
         return BrainError(f"the disk is full: {path} could not be written", "make room and run the same plan again")
+    if "i/o error" in lowered:
+        return BrainError(
+            f"{path} could not be read or written: {text}",
+            "check the disk and its limits, then run the same plan again",
+        )
     if "readonly" in lowered or "read-only" in lowered:
         return BrainError(f"{path} cannot be written: {text}", "check the permissions of the file and its folder")
     if "unable to open" in lowered:
-        return BrainError(f"{path} cannot be opened: {text}", "check the permissions of the file and its folder")
+        return _not_opened(path, text)
     return BrainError(f"{path}: {text}")
+
+
+def _not_opened(path: Path, text: str) -> BrainError:
+    if not path.exists():
+        return BrainError(f"{path} is no longer there", "put it back, or open another brain")
+    return BrainError(
+        f"{path} cannot be opened: {text}",
+        "check the permissions of the file and its folder; a brain in WAL mode also needs its -wal and -shm files",
+    )
+
+
+def path_text(path: Path) -> str:
+    """An absolute path as text that UTF-8 can hold; bytes that are no UTF-8 are written as escapes."""
+    return os.fsencode(path.absolute()).decode("utf-8", "backslashreplace")
 
 
 def _text(raw: bytes) -> str | bytes:
@@ -315,8 +383,6 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def _writable(path: Path) -> bool:
-    import os
-
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 

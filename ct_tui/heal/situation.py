@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
+from ct_tui.brain.connection import path_text
 from ct_tui.domain.ensure import Ensured, EnsurePlan, plan_manifest_ensure
 from ct_tui.domain.json_text import BadJson, parse_json
 from ct_tui.domain.ladder import Ladder
@@ -131,7 +132,7 @@ def read_situation(brain: Brain, db: Db, policy: Policy, table: RulingTable, now
     """Read the brain's part inside the caller's snapshot and join it with policy and rulings."""
     schema = brain.schema
     return Situation(
-        str(brain.path),
+        path_text(brain.path.resolve()),
         schema,
         policy,
         readers.state(db, schema),

@@ -20,9 +20,12 @@ from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, disp
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.ladder import Ladder
 from ct_tui.domain.names import label_key
+from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import dead_aliases
 from ct_tui.heal import checks, heal_pass, planner, views
 from ct_tui.heal.apply import Applier, Closing
+from ct_tui.heal.edge_queue import EdgeQuestions
+from ct_tui.heal.edges import EdgeLens, undo_edge_changes
 from ct_tui.heal.held import held_proposals
 from ct_tui.heal.review import build_queue
 from ct_tui.heal.situation import Drift, Situation, read_situation
@@ -31,15 +34,16 @@ from ct_tui.heal.who import reviewer
 from ct_tui.policy.load import load_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ct_tui.brain.connection import Db
     from ct_tui.domain.history import HistoryRow, Ledger, RunRow
-    from ct_tui.domain.manifest import Vocabulary
-    from ct_tui.domain.plan import Plan, Progress, Receipt
+    from ct_tui.domain.manifest import EdgeType, Vocabulary
+    from ct_tui.domain.plan import EdgeEffect, Plan, Progress, Receipt
     from ct_tui.domain.queue import EntityView, Impact, Queue, QueueItem
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.edges import EdgeReport, ListedEdge
     from ct_tui.heal.heal_pass import HealReport
     from ct_tui.heal.held import ProposalVerdict
     from ct_tui.policy.paths import Places
@@ -102,6 +106,16 @@ class View:
         return _with_edges(self, plan)
 
     @cached_property
+    def edges(self) -> EdgeLens:
+        """The brain's edges, as they are and as the plan makes them."""
+        return EdgeLens(self.brain, self.situation, lambda: self.found.changes)
+
+    @cached_property
+    def edge_questions(self) -> EdgeQuestions:
+        """The violations that stay open, as questions."""
+        return EdgeQuestions(self.edges)
+
+    @cached_property
     def census(self) -> Census:
         """The drift census with dispositions."""
         vocabulary = self.situation.state.manifests.vocabulary
@@ -112,8 +126,8 @@ class View:
     def queue(self) -> Queue:
         """The review queue."""
         with self.brain.snapshot() as db:
-            fits, held, extra = _fits(self, db), self._held(db), _more_items(self, db)
-            return build_queue(db, self.situation, self.found, fits=fits, held=held, extra=extra)
+            held, extra = self._held(db), self.edge_questions.items()
+            return build_queue(db, self.situation, self.found, fits=self.edges.fits, held=held, extra=extra)
 
     def _tallies(self) -> dict[RawText, Tally]:
         """The dispositions per type; of a large brain whose survey nobody needed yet, without fetching its rows."""
@@ -245,7 +259,7 @@ class Workbench:
                 rows = tuple(replace(t, ids=tuple(readers.ids_of_type(db, schema, t.raw))) for t in found.types)
             found = replace(found, types=rows)
         return CensusReport(
-            str(self.brain.path),
+            self.brain.name,
             self.brain.schema.version,
             found,
             view.situation.drift,
@@ -272,7 +286,7 @@ class Workbench:
         """One entity with its evidence; a merged-away id leads to its survivor; raises NothingFound."""
         view = self.view()
         with self.brain.reading() as db:
-            found = views.entity_view(db, self.brain.schema, entity_id, _edge_judge(view))
+            found = views.entity_view(db, self.brain.schema, entity_id, view.edges.views)
         return replace(found, shielded=self._shield(view, found.id))
 
     def entities_of(self, item: QueueItem, offset: int = 0, limit: int = 200) -> tuple[EntityView, ...]:
@@ -343,6 +357,30 @@ class Workbench:
         """tier_fact's vocabulary with the signed legalisations."""
         return self.view().situation.vocabulary
 
+    # Edges
+
+    def edges(self, *, list_: bool = False, after_plan: bool = False) -> EdgeReport:
+        """Edge conformance now or as if the plan had run; with `list_` every violating edge by itself."""
+        return self.view().edges.report(list_=list_, after_plan=after_plan)
+
+    def edges_of(self, item: QueueItem, *, after: int = 0, limit: int = 200) -> tuple[ListedEdge, ...]:
+        """A page of the edges that a question is about; `after` is the rowid of the last one seen."""
+        return self.view().edge_questions.edges(item, after=after, limit=limit)
+
+    def edges_in(
+        self, edge_type: str, source_type: str | None, target_type: str | None, *, after: int = 0, limit: int = 200
+    ) -> tuple[ListedEdge, ...]:
+        """A page of the edges of one cell of the matrix as it is now; `after` is the rowid of the last one seen."""
+        return self.view().edges.cell(edge_type, source_type, target_type, after=after, limit=limit)
+
+    def signatures(self, label: str) -> tuple[tuple[EdgeType, int], ...]:
+        """The edge signatures that a type could join once it is declared, with the edges that each mends."""
+        return self.view().edges.signatures(label)
+
+    def flows(self) -> dict[tuple[str, str], EdgeEffect]:
+        """For each from → to of the plan, what it does to edges."""
+        return self.view().edges.flows
+
     # Ruling
 
     def check(self, body: Body, supersedes: int | None = None) -> None:
@@ -377,8 +415,13 @@ class Workbench:
         return self.rule_all(drafts, key=key, principal=principal, passphrase=passphrase, supersedes=supersedes)[0]
 
     def settle(self, item: QueueItem, target: str) -> tuple[Body, ...]:
-        """The rulings that answer a question with a declared type, to be signed together; raises BadInput."""
+        """The rulings that answer a question with a declared type, to be signed together; raises BadInput.
+
+        A question about edges is answered with one of its suggestions.
+        """
         view = self.view()
+        if item.kind is ItemKind.EDGE:
+            return view.edge_questions.bodies(item, target)
         with self.brain.reading() as db:
             return checks.settlement(db, view.situation, view.found, item, target)
 
@@ -459,11 +502,11 @@ class Workbench:
 
     # Healing
 
-    def plan(self) -> Plan:
-        """What heal would do now; writes nothing."""
+    def plan(self, *, effect: bool = True) -> Plan:
+        """What heal would do now; writes nothing. Without `effect` the brain's edges are not counted for it."""
         view = self.view()
         with view.lock:
-            return view.plan
+            return replace(view.plan, edges=view.edges.effect) if effect else view.plan
 
     def save_plan(self, plan: Plan, file: Path) -> None:
         """Write a plan to a file."""
@@ -494,7 +537,7 @@ class Workbench:
         `confirm` is the watermark before a policy drift, which must be confirmed first. An undo needs no policy: it
         puts back what a run of ours wrote, and only where nobody wrote since.
         """
-        self._require_writable()
+        self.brain.require_writable()
         if plan.undoes is not None:
             rest = self._fresh_undo(plan)
             return self._run(rest, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup=backup)
@@ -525,7 +568,7 @@ class Workbench:
         if not apply:
             return report
         try:
-            self._require_writable()
+            self.brain.require_writable()
             receipt = self._heal(plan, verdict, by, progress, stop)
         except CtTuiError as error:
             return replace(heal_pass.applied_report(report, None), error=error.message)
@@ -578,8 +621,7 @@ class Workbench:
             "undeclared_types": found.undeclared_types,
             "declared_types": found.declared_types,
         }
-        edges = _conformance(view)
-        return numbers if edges is None else {**numbers, "edges": edges}
+        return {**numbers, "edges": view.edges.numbers()}
 
     def _done_by(self, plan: Plan) -> frozenset[str]:
         """What a stopped run of this very plan has written already."""
@@ -591,10 +633,6 @@ class Workbench:
             raise BadInput("this plan undoes no run")
         return planner.still_allowed(plan, self.undo_plan(plan.undoes), self._done_by(plan))
 
-    def _require_writable(self) -> None:
-        if self.write_refusal:
-            raise BrainError(f"nothing was written: {self.write_refusal}")
-
     def _shield(self, view: View, entity_id: str) -> str:
         decision = view.situation.ladder.decide(entity_id)
         return decision.why if decision.skipped and decision.rung == "1a" else ""
@@ -602,32 +640,27 @@ class Workbench:
 
 def _with_edges(view: View, plan: Plan) -> Plan:
     """The plan with what it does to edges."""
-    return plan
+    repairs = view.edges.repairs
+    return replace(plan, edge_changes=repairs.changes, notes=(*plan.notes, *repairs.notes), _digest=[])
 
 
 def _with_edge_undo(view: View, db: Db, plan: Plan) -> Plan:
     """The undo plan with the run's edge repairs turned back."""
-    return plan
+    if plan.undoes is None:
+        return plan
+    repairs = undo_edge_changes(db, view.situation, plan.undoes)
+    return replace(plan, edge_changes=repairs.changes, notes=(*plan.notes, *repairs.notes), _digest=[])
 
 
 def _edge_impact(view: View, body: Body, impact: Impact) -> Impact:
-    return impact
-
-
-def _edge_judge(view: View) -> Callable[[str, str, str], str]:
-    return lambda *_: ""
-
-
-def _fits(view: View, db: Db) -> Callable[[str], dict[str, tuple[int, int]]]:
-    return lambda _: {}
-
-
-def _conformance(view: View) -> dict[str, int] | None:
-    return None
-
-
-def _more_items(view: View, db: Db) -> Iterator[QueueItem]:
-    yield from ()
+    effect, notes = view.edges.impact(body)
+    return replace(
+        impact,
+        gained=effect.gained,
+        broken=effect.broken,
+        still_violating=effect.still_violating,
+        notes=(*impact.notes, *notes),
+    )
 
 
 def _type_json(row: TypeCount) -> dict[str, Any]:
