@@ -112,12 +112,12 @@ class EdgeReader:
         loops = sum(1 for e in edges if e.row.source_id == e.row.target_id)
         return Triples(((e.triple, 1) for e in edges), loops)
 
-    def touching(self, ids: Collection[str]) -> list[Edge]:
-        """The edges that begin or end at one of some ids, in the order they were written: one scan."""
+    def touching(self, ids: Collection[str], limit: int = -1) -> list[Edge]:
+        """The edges that begin or end at one of some ids, oldest first: one scan; a negative limit is none."""
         if not ids or not self._has_edges:
             return []
         self._want(ids)
-        return self._with_ends(self._db.rows(sql_edges.TOUCHING))
+        return self._with_ends(self._db.rows(sql_edges.TOUCHING, (limit,)))
 
     def by_id(self, ids: Collection[str]) -> list[Edge]:
         """The edges with these ids, in id order."""

@@ -71,7 +71,7 @@ _ROW = "SELECT e.rowid, e.id, e.entity_id, e.source_id, e.target_id, e.edge_type
 ALL_EDGES = _ROW + ", s.type, s.mark, s.after, t.type, t.mark, t.after " + _JOINED + " ORDER BY e.rowid"
 TOUCHING = (
     _ROW + " FROM llm_wiki_edges e WHERE e.source_id IN (SELECT id FROM temp.ct_tui_wanted) "
-    "OR e.target_id IN (SELECT id FROM temp.ct_tui_wanted) ORDER BY e.rowid"
+    "OR e.target_id IN (SELECT id FROM temp.ct_tui_wanted) ORDER BY e.rowid LIMIT ?"
 )
 BY_ID = _ROW + " FROM llm_wiki_edges e JOIN temp.ct_tui_wanted w ON w.id = e.id ORDER BY e.id"
 PAGE_OF_EDGE_TYPE = _ROW + " FROM llm_wiki_edges e WHERE e.edge_type = ? AND e.rowid > ? ORDER BY e.rowid LIMIT ?"

@@ -164,7 +164,8 @@ class _Advice:
 
     def _retype(self, kind: ProposalKind, old: str, ends: Callable[[str], tuple[str, str]]) -> Sequence[Proposal]:
         fits = self._triples.fit_by_type(old, self._book)
-        whole = old not in self._known
+        # An alias reaches only entities that nothing holds back; where it reaches none, single entities are ruled on.
+        whole = old not in self._known and any(fit.total for fit in fits.values())
         found: list[Proposal] = []
         for name in self._known.names:
             state = self._signatures.judge(self._v.edge_type, *ends(name))
@@ -177,11 +178,11 @@ class _Advice:
         how = "conform" if state is EdgeState.EXACT else "conform by the parent type"
         whose = f"{self._v.count} of these edges {how} if the end is a {new}"
         if not whole:
+            why = (whose, "only these entities move")
             score = 0.35 if state is EdgeState.EXACT else 0.3
-            return Proposal(kind, new, score, (whose, f"{old} is declared, so only these entities move"), self._v.count,
-                            Fit(self._v.count, self._v.count))  # fmt: skip
+            return Proposal(kind, new, score, why, self._v.count, Fit(self._v.count, self._v.count))
         share = fit.fit / fit.total if fit.total else 0.0
-        why = (whose, f"{fit.fit} of {fit.total} edges of every {old} would conform", f"nobody declared {old}")
+        why = (whose, f"{fit.fit} of {fit.total} edges of every {old} would conform")
         return Proposal(kind, new, 0.45 + 0.5 * share, why, self._v.count, fit, whole_type=True)
 
     def renames(self) -> Iterable[Proposal]:

@@ -13,21 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import own
 from ct_tui.brain.backup import back_up, backup_name
+from ct_tui.brain.edges import apply_edge_chunk
 from ct_tui.domain.ensure import memo_epoch, memo_key
 from ct_tui.domain.manifest import Vocabulary, read_manifest_row
 from ct_tui.domain.plan import ChangeKind, Conflict, Progress, Receipt
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.own import ChunkResult
-    from ct_tui.domain.plan import ManifestChange, Plan, TypeChange
+    from ct_tui.domain.plan import EdgeChange, ManifestChange, Plan, TypeChange
 
 LOCK_TARGET = 0.05
 """Seconds that one chunk may hold the write lock."""
 FIRST_CHUNK = 500
+EDGE_CHUNK = 200
+"""Edges that one transaction repairs."""
 SMALLEST_CHUNK, LARGEST_CHUNK = 20, 20_000
 
 
@@ -109,10 +112,11 @@ class Applier:
             if self._stopped:
                 return self._left
             self._write_chunk(run, part)
-        if self._plan.edge_changes:
+        edges = self._plan.edge_changes
+        for at in range(0, len(edges), EDGE_CHUNK):
             if self._stopped:
                 return self._left
-            self._write_edges(run)
+            self._write_edges(run, edges[at : at + EDGE_CHUNK])
         return 0
 
     @property
@@ -168,13 +172,14 @@ class Applier:
         self._size = _next_size(len(part), held)
         self._advance(len(part))
 
-    def _write_edges(self, run: int) -> None:
-        from ct_tui.heal.edges import write_edge_changes
+    def _write_edges(self, run: int, part: Sequence[EdgeChange]) -> None:
+        def job(db: Db) -> tuple[int, tuple[Conflict, ...]]:
+            return apply_edge_chunk(db, self._brain.schema, part, run=run, by=self._by, at=self._at)
 
-        done, conflicts = write_edge_changes(self._brain, self._plan.edge_changes, run=run, by=self._by, at=self._at)
+        done, conflicts = self._brain.write(job)
         self._totals.edges += done
         self._totals.conflicts += conflicts
-        self._advance(len(self._plan.edge_changes))
+        self._advance(len(part))
 
     def _advance(self, rows: int) -> None:
         self._done_rows += rows

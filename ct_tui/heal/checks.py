@@ -11,7 +11,8 @@ from ct_tui.domain.errors import BadInput
 from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.queue import Impact, ItemKind
-from ct_tui.domain.rulings import SEED_FAMILY, Alias, Except, Keep, Legalize, Merge, Retype, Revoke
+from ct_tui.domain.rulings import SEED_FAMILY, Alias, EdgeRepair, Except, Keep, Legalize, Merge, Retype, Revoke
+from ct_tui.heal.edge_queue import check_repair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,8 @@ def _check(db: Db, situation: Situation, vocabulary: Vocabulary, body: Body, sup
         _check_seq(situation, body.revokes, "revoke")
     elif isinstance(body, Merge):
         _check_entities(db, situation, (body.survivor, *body.losers))
+    elif isinstance(body, EdgeRepair):
+        check_repair(db, situation, vocabulary, body)
     elif isinstance(body, Except):
         _check_until(situation, body)
     _check_contradiction(situation, body, supersedes)

@@ -1,7 +1,7 @@
 """The edges of one view of a brain: counted once, judged now and as they would be after the plan.
 
 `EdgeLens` answers everything that the workstation and the command line ask about edges; it reads the brain in
-snapshots of its own and keeps what it counted. `write_edge_changes` carries repairs out.
+snapshots of its own and keeps what it counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
-from ct_tui.brain.edges import EdgeReader, Mark, Scope, apply_edge_chunk, edge_history, twin_of
+from ct_tui.brain.edges import EdgeReader, Mark, Scope, edge_history, twin_of
 from ct_tui.brain.sources import read_sources
 from ct_tui.domain.edge_repairs import (
     Past,
@@ -29,7 +29,8 @@ from ct_tui.domain.ensure import applies_to
 from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.manifest import TIER_FACT, EdgeType
 from ct_tui.domain.names import label_key
-from ct_tui.domain.plan import EdgeChangeKind, EdgeEffect, Progress
+from ct_tui.domain.plan import EdgeChangeKind, EdgeEffect
+from ct_tui.domain.queue import EdgeView
 from ct_tui.domain.rulings import Alias, EdgeRepair, Legalize, Merge, Repair, Retype, Ruling
 
 if TYPE_CHECKING:
@@ -37,17 +38,15 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.edges import Edge, EdgeHistoryRow
-    from ct_tui.brain.schema import Schema
     from ct_tui.brain.sources import SourceIndex
     from ct_tui.domain.edges import Cell, Fit, Triple
     from ct_tui.domain.manifest import Manifests, Vocabulary
-    from ct_tui.domain.plan import Conflict, EdgeChange, EdgeRow
+    from ct_tui.domain.plan import EdgeRow, TypeChange
     from ct_tui.domain.rulings import Body
     from ct_tui.heal.situation import Situation
-    from ct_tui.heal.survey import Survey
 
-WRITE_CHUNK = 200
-"""Edges that one transaction repairs; some 20 ms."""
+SHOWN_EDGES = 200
+"""How many edges of one entity are shown beside it."""
 
 NAME_CHUNK = 500
 
@@ -116,11 +115,12 @@ class EdgeReport:
 class EdgeLens:
     """The edges as one situation sees them; each part is read when it is first asked for, then kept."""
 
-    def __init__(self, brain: Brain, situation: Situation, found: Survey) -> None:
+    def __init__(self, brain: Brain, situation: Situation, changes: Callable[[], Sequence[TypeChange]]) -> None:
+        """`changes` gives the plan's type changes; it is asked when something first depends on them."""
         self.brain = brain
         self.situation = situation
-        self.found = found
         self.lock = threading.RLock()
+        self._changes = changes
 
     # Who judges, and what is counted
 
@@ -135,11 +135,15 @@ class EdgeLens:
         return rulebook(self.situation.manifests)
 
     @cached_property
-    def scope(self) -> Scope:
-        """How ends are seen: what is spared, and the types that the plan gives."""
-        moves = {change.entity: change.to_type for change in self.found.changes}
+    def marks(self) -> Scope:
+        """What is spared, fixed or judged by a row of its own."""
         with self.lock, self.brain.snapshot() as db:
-            return read_scope(db, self.situation, moves)
+            return read_scope(db, self.situation)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """How ends are seen: their marks, and the types that the plan gives."""
+        return replace(self.marks, moves={change.entity: change.to_type for change in self._changes()})
 
     @cached_property
     def triples(self) -> Triples:
@@ -234,6 +238,29 @@ class EdgeLens:
         rows = [(e.rowid, e.row, e.triple) for e in edges]
         with self.brain.snapshot() as db:
             return tuple(self._named(db, rows, self.now))
+
+    def cell(
+        self, edge_type: str, source_type: str | None, target_type: str | None, *, after: int = 0, limit: int = 200
+    ) -> tuple[ListedEdge, ...]:
+        """A page of the edges of one cell as they are now; `after` is the rowid of the last one seen."""
+
+        def belongs(triple: Triple) -> bool:
+            return triple.source.type == source_type and triple.target.type == target_type
+
+        with self.brain.snapshot() as db:
+            edges = EdgeReader(db, self.situation.schema, self.marks).of_type(
+                edge_type, belongs, after=after, limit=limit
+            )
+            return tuple(self._named(db, [(e.rowid, e.row, e.triple) for e in edges], self.now))
+
+    def views(self, ids: Sequence[str]) -> tuple[EdgeView, ...]:
+        """The edges of one entity and of what was merged into it, for the detail pane; at most the first 200."""
+        redirects = self.situation.redirects
+        rows = {m: Mark(row=key) for key in self.now.own for m in redirects.cluster(key)}
+        with self.brain.snapshot() as db:
+            edges = EdgeReader(db, self.situation.schema, Scope(redirects, rows)).touching(ids, limit=SHOWN_EDGES)
+            found = list(self._named(db, [(e.rowid, e.row, e.triple) for e in edges], self.now))
+        return tuple(_edge_view(row, frozenset(ids)) for row in sorted(found, key=lambda r: (r.edge_type, r.id)))
 
     def _named(self, db: Db, rows: Sequence[tuple[int, EdgeRow, Triple]], book: Rulebook) -> Iterator[ListedEdge]:
         ends = sorted({i for _, row, _ in rows for i in (row.source_id, row.target_id)})
@@ -415,7 +442,7 @@ def conformance_numbers(counts: EdgeCounts) -> dict[str, int]:
     return counts.as_json()
 
 
-def read_scope(db: Db, situation: Situation, moves: Mapping[str, str] | None = None) -> Scope:
+def read_scope(db: Db, situation: Situation) -> Scope:
     """Which ends are spared, fixed or judged by a row of their own, each listed with its whole merge cluster."""
     redirects = situation.redirects
     sources = read_sources(db, situation.schema, situation.policy, redirects, situation.state)
@@ -427,7 +454,7 @@ def read_scope(db: Db, situation: Situation, moves: Mapping[str, str] | None = N
         mark = marker.mark(entity)
         if mark != default:
             marks.update(dict.fromkeys(redirects.cluster(entity), mark))
-    return Scope(redirects, marks, default, dict(moves or {}))
+    return Scope(redirects, marks, default)
 
 
 class _Marker:
@@ -460,35 +487,12 @@ def undo_edge_changes(db: Db, situation: Situation, run: int) -> RepairPlan:
     return undo_repairs(past, present, run, lambda row: twin_of(db, row))
 
 
-def write_edge_changes(
-    brain: Brain,
-    changes: Sequence[EdgeChange],
-    *,
-    run: int,
-    by: str,
-    at: int,
-    progress: Callable[[Progress], None] | None = None,
-    stop: threading.Event | None = None,
-) -> tuple[int, tuple[Conflict, ...]]:
-    """Carry repairs out in chunks, each one short transaction; gives the edges written and those left alone."""
-    done = 0
-    conflicts: list[Conflict] = []
-    for start in range(0, len(changes), WRITE_CHUNK):
-        if stop is not None and stop.is_set():
-            break
-        part = changes[start : start + WRITE_CHUNK]
-        written, left = brain.write(_chunk_job(brain.schema, part, run=run, by=by, at=at))
-        done += written
-        conflicts += left
-        if progress is not None:
-            progress(Progress(start + len(part), len(changes)))
-    return done, tuple(conflicts)
-
-
-def _chunk_job(
-    schema: Schema, part: Sequence[EdgeChange], *, run: int, by: str, at: int
-) -> Callable[[Db], tuple[int, tuple[Conflict, ...]]]:
-    return lambda db: apply_edge_chunk(db, schema, part, run=run, by=by, at=at)
+def _edge_view(row: ListedEdge, own: Collection[str]) -> EdgeView:
+    if row.source in own:
+        other = (True, row.target, row.target_name, row.target_type or "")
+    else:
+        other = (False, row.source, row.source_name, row.source_type or "")
+    return EdgeView(row.id, row.edge_type, *other, row.state.value)
 
 
 def _past(rows: Iterable[EdgeHistoryRow]) -> list[Past]:

@@ -130,6 +130,11 @@ def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
         "SELECT t.entity_id FROM ct_tui_type_change t JOIN ct_tui_run r ON r.id = t.run WHERE r.plan_digest = ?",
         (plan.digest,),
     )
+    if plan.edge_changes and schema.has("ct_tui_edge_change"):
+        rows += db.rows(
+            "SELECT t.edge FROM ct_tui_edge_change t JOIN ct_tui_run r ON r.id = t.run WHERE r.plan_digest = ?",
+            (plan.digest,),
+        )
     return frozenset(display(i) for (i,) in rows)
 
 

@@ -35,8 +35,10 @@ def resolve(db: Db, schema: Schema, entity_id: str) -> tuple[EntityRow, tuple[st
     return row, redirects.cluster(owner)
 
 
-def entity_view(db: Db, schema: Schema, entity_id: str, judge: Callable[[str, str, str], str]) -> EntityView:
-    """An entity with its evidence; `judge` gives the state of an edge (type, source type, target type)."""
+def entity_view(
+    db: Db, schema: Schema, entity_id: str, edges: Callable[[Sequence[str]], tuple[EdgeView, ...]]
+) -> EntityView:
+    """An entity with its evidence; `edges` gives the edges of its cluster."""
     row, cluster = resolve(db, schema, entity_id)
     return EntityView(
         display(row.id),
@@ -48,7 +50,7 @@ def entity_view(db: Db, schema: Schema, entity_id: str, judge: Callable[[str, st
         row.deleted_at,
         cluster,
         fact_views(db, schema, cluster),
-        edge_views(db, schema, cluster, display(row.type), judge),
+        edges(cluster),
         problem="" if row.readable else "its id, name or type is not readable text: it is never written",
     )
 
@@ -75,16 +77,6 @@ def fact_views(db: Db, schema: Schema, cluster: Sequence[str], limit: int = 50) 
     hashes = [e.content_hash for found in elements.values() for e in found if e.content_hash]
     places = readers.chunk_places(db, schema, hashes)
     return tuple(_fact_view(f, elements[f.id], places) for f in facts)
-
-
-def edge_views(
-    db: Db, schema: Schema, cluster: Sequence[str], own_type: str, judge: Callable[[str, str, str], str]
-) -> tuple[EdgeView, ...]:
-    """The edges of a cluster, the other end by name and type."""
-    rows = readers.edges_of(db, schema, cluster)
-    ends = {display(end) for r in rows for end in (r.source_id, r.target_id)}
-    names = readers.end_names(db, schema, sorted(ends))
-    return tuple(_edge_view(r, frozenset(cluster), own_type, names, judge) for r in rows)
 
 
 def ledger(db: Db, schema: Schema, entity_id: str) -> Ledger:
@@ -175,20 +167,3 @@ def _note(fact: FactRow, elements: int, lost: int) -> str:
             f"source: {display(fact.source_ref)}" if classify(fact.source_ref) is not Plain.TOKEN else "evidence lost"
         )
     return f"{lost} of {elements} passages no longer exist" if lost else ""
-
-
-def _edge_view(
-    row: Any,
-    cluster: frozenset[str],
-    own_type: str,
-    names: dict[str, tuple[str, str]],
-    judge: Callable[[str, str, str], str],
-) -> EdgeView:
-    source, target = display(row.source_id), display(row.target_id)
-    outgoing = source in cluster
-    other = target if outgoing else source
-    name, kind = names.get(other, ("", ""))
-    ends = (own_type, kind) if outgoing else (kind, own_type)
-    return EdgeView(
-        display(row.id), display(row.edge_type), outgoing, other, name, kind, judge(display(row.edge_type), *ends)
-    )
