@@ -14,6 +14,7 @@ from ct_tui.domain.census import RawText, display
 from ct_tui.domain.json_text import BadJson, parse_json
 from ct_tui.domain.lint.model import EdgeRow, EntityRow, FactRow, Finding, Focus, Kind, Severity, focus, shown
 from ct_tui.domain.names import label_key, trim
+from ct_tui.domain.provenance import names_address, names_turn
 from ct_tui.domain.sources import Hashes, Plain, classify, classify_evidence
 
 if TYPE_CHECKING:
@@ -43,11 +44,6 @@ WORDS = ("certain", "inferred", "tentative")
 USER_SOURCES = frozenset(["user_stated", "user_confirmed"])
 INFERRED_CEILING = 0.7
 """What was read out of something is at most this sure."""
-
-CHANNEL = re.compile(r"[a-z][a-z0-9]+(?:[-_.+][a-z0-9]+)*:[^\s/:][^\s]*\Z")
-"""`<channel>:<turn-id>`, such as `imessage:turn-4812`; a drive letter or a URL is none."""
-
-URL = re.compile(r"https?://[^\s/?#]+(?:[/?#][^\s]*)?\Z", re.IGNORECASE)
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 
@@ -148,7 +144,7 @@ class Provenance:
         return self._claimed(evidence if token else ref)
 
     def _named(self, ref: str) -> tuple[Severity, str, str] | None:
-        if URL.match(ref) or CHANNEL.match(ref) or ref in self._known.paths or ref in self._known.engine_refs:
+        if names_address(ref) or names_turn(ref) or ref in self._known.paths or ref in self._known.engine_refs:
             return None
         return Severity.WARNING, "no indexed document has this path any more", "point it to where the document is now"
 
