@@ -6,12 +6,14 @@ of edges and assertions milliseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import models, own, sql
 from ct_tui.brain import sql_curation as q
-from ct_tui.brain.readers import live
+from ct_tui.brain.readers import CHUNK, end_names, live, live_by_ids
+from ct_tui.domain.assertions import Existing, NameRow, Window
 from ct_tui.domain.census import display, readable
 from ct_tui.domain.duplicates import Candidate, Compression, cycle_ids
 from ct_tui.domain.lint.facts import MS_CEILING, MS_WRITTEN_FLOOR, S_CEILING, KnownSources
@@ -22,10 +24,11 @@ from ct_tui.domain.redirects import Redirects
 from ct_tui.domain.sources import Classifier, Hashes, Plain, classify_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
+    from ct_tui.domain.assertions import Assertion
     from ct_tui.domain.census import RawText
     from ct_tui.domain.duplicates import SelfLoop
     from ct_tui.domain.lint.model import Finding
@@ -371,6 +374,103 @@ def merge_history(db: Db, schema: Schema, ids: Sequence[str] = (), limit: int = 
         }
         for r in db.run(query)
     )
+
+
+# Assertions
+
+
+def name_rows(db: Db, schema: Schema, redirects: Redirects, ids: Sequence[str] | None = None) -> Iterator[NameRow]:
+    """Unarchived entities with where each was merged to; of `ids` only those, and none that was merged away."""
+    if ids is not None:
+        for row in live_by_ids(db, schema, ids):
+            if row.readable:
+                yield NameRow(str(row.id), str(row.name), str(row.type), str(row.id))
+        return
+    for entity_id, name, kind in db.stream(q.NAMES_AND_TYPES):
+        if isinstance(entity_id, str) and isinstance(name, str) and readable(entity_id) and readable(name):
+            survivor = redirects.resolve(entity_id)
+            if isinstance(survivor, str):
+                yield NameRow(entity_id, name, kind if isinstance(kind, str) else "", survivor)
+
+
+def assertions_from(db: Db, schema: Schema, redirects: Redirects, subject: str | None) -> tuple[Existing, ...]:
+    """What is asserted of an entity (its merged ids included), with window and confidence where they were recorded."""
+    if subject is None or not schema.has("llm_wiki_edges"):
+        return ()
+    cluster = redirects.cluster(subject)
+    edges = [row for part in _parts(cluster) for row in db.rows(sql.marks(q.EDGES_FROM, len(part)), part)]
+    recorded = _recorded(db, schema, [display(row[0]) for row in edges])
+    names = end_names(db, schema, [display(row[2]) for row in edges])
+    found: list[Existing] = []
+    for edge, relation, target, _ in edges:
+        end = redirects.resolve(display(target))
+        name = names.get(display(target), (display(target), ""))[0]
+        bare = Existing(display(edge), display(relation), end if isinstance(end, str) else display(target), name)
+        found.append(recorded[bare.edge](bare) if bare.edge in recorded else bare)
+    return tuple(found)
+
+
+def _recorded(db: Db, schema: Schema, edges: Sequence[str]) -> dict[str, Callable[[Existing], Existing]]:
+    if not schema.has("ct_tui_assertion"):
+        return {}
+    rows = [row for part in _parts(edges) for row in db.rows(sql.marks(q.ASSERTIONS_OF, len(part)), part)]
+    return {display(row[0]): partial(_with_record, row=row) for row in rows}
+
+
+def _with_record(existing: Existing, row: tuple[Any, ...]) -> Existing:
+    _, start, end, confidence, kind, provenance, flagged_by = row
+    return replace(
+        existing,
+        window=Window(start, end),
+        confidence=confidence,
+        provenance=provenance,
+        recorded=kind != UNRECORDED,
+        flagged_by=flagged_by,
+    )
+
+
+UNRECORDED = "unrecorded"
+"""The kind of a row that only flags an edge whose window and confidence nobody recorded."""
+
+
+def is_live_end(db: Db, entity_id: str) -> bool:
+    """Whether an entity is there, not archived and not merged away."""
+    return bool(db.scalar(q.EDGE_END_LIVE, (entity_id,)))
+
+
+def put_edge(db: Db, edge: str, subject: str, target: str, relation: str, now_ms: int) -> str:
+    """Write an edge anchored at its subject; gives its id, or that of the same edge where it stands already."""
+    if db.execute(q.EDGE_PUT, (edge, subject, subject, target, relation, now_ms)) == 1:
+        return edge
+    return display(db.scalar(q.EDGE_SAME, (subject, subject, target, relation)))
+
+
+def edge_exists(db: Db, edge: str) -> bool:
+    """Whether an edge is still there."""
+    return bool(db.scalar(q.EDGE_THERE, (edge,)))
+
+
+def assertion_of(db: Db, edge: str) -> Existing | None:
+    """What our table records of an edge, or None."""
+    row = db.one(sql.marks(q.ASSERTIONS_OF, 1), (edge,))
+    return None if row is None else _with_record(Existing(edge, "", "", ""), row)
+
+
+def put_assertion(db: Db, edge: str, assertion: Assertion, *, flagged_by: str | None, by: str, at: int) -> None:
+    """Record window, confidence and source of an edge; a row that only flagged it is replaced."""
+    a = assertion
+    values = (edge, a.window.start, a.window.end, a.confidence, a.kind.value, a.provenance, a.statement, flagged_by)
+    db.execute(q.ASSERTION_PUT, (*values, by, at))
+
+
+def flag_assertion(db: Db, existing: Existing, *, flagged_by: str, by: str, at: int) -> None:
+    """Flag an edge as the weaker of two that contradict each other; it stays where it is."""
+    if db.execute(q.ASSERTION_FLAG, (flagged_by, existing.edge)) == 0:
+        db.execute(q.ASSERTION_PUT, (existing.edge, 0, 0, None, UNRECORDED, "", "", flagged_by, by, at))
+
+
+def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (values[at : at + CHUNK] for at in range(0, len(values), CHUNK))
 
 
 def _as_redirect(target: str | None) -> str:

@@ -109,17 +109,15 @@ EDGE_PUT = (
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
 EDGE_SAME = "SELECT id FROM llm_wiki_edges WHERE entity_id = ? AND source_id = ? AND target_id = ? AND edge_type = ?"
-# No index leads with an edge's source, but edges are anchored at their subject, and that has one.
-EDGES_FROM = (
-    "SELECT d.id, d.edge_type, d.target_id, d.created_at FROM llm_wiki_edges d "
-    "WHERE d.entity_id IN ({marks}) AND d.source_id = d.entity_id"
-)
+EDGE_THERE = "SELECT EXISTS (SELECT 1 FROM llm_wiki_edges WHERE id = ?)"
+# No index leads with an edge's source, so this scans the edges once, before any lock is taken.
+EDGES_FROM = "SELECT d.id, d.edge_type, d.target_id, d.created_at FROM llm_wiki_edges d WHERE d.source_id IN ({marks})"
 ASSERTIONS_OF = (
     "SELECT edge_id, valid_from, valid_to, confidence, kind, provenance, flagged_by FROM ct_tui_assertion "
     "WHERE edge_id IN ({marks})"
 )
 ASSERTION_PUT = (
-    "INSERT INTO ct_tui_assertion (edge_id, valid_from, valid_to, confidence, kind, provenance, statement, "
+    "INSERT OR REPLACE INTO ct_tui_assertion (edge_id, valid_from, valid_to, confidence, kind, provenance, statement, "
     'flagged_by, "by", at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
 )
 ASSERTION_FLAG = "UPDATE ct_tui_assertion SET flagged_by = ? WHERE edge_id = ?"
