@@ -19,7 +19,6 @@ from ct_tui.brain import minting, readers
 from ct_tui.brain.connection import Brain
 from ct_tui.domain.errors import BadInput, PolicyError
 from ct_tui.domain.gate import Admission, GateVerdict, Site, admit
-from ct_tui.domain.holds import hold_text
 from ct_tui.domain.ladder import Decision, Ladder, Unreadable
 from ct_tui.domain.names import is_blank
 from ct_tui.domain.redirects import CYCLE, Redirects
@@ -193,12 +192,6 @@ def decide_mint(
     manifests = minting.gate_manifests(db, schema, owner if isinstance(owner, str) else entity_id)
     ladder = Ladder(policy.lookup, manifests, redirects, minting.gate_opt_outs(db, schema))
     return ladder.decide(entity_id, sources)
-
-
-def held_error(admission: Admission) -> PolicyError:
-    """The error that a held mint is reported as."""
-    text = hold_text(admission.hold) if admission.hold is not None else "no reason was given"
-    return PolicyError(f"the gate holds this mint: {text}")
 
 
 def _landing_id(db: Db, schema: Schema, entity_id: str | None) -> str:

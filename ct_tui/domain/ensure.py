@@ -140,35 +140,6 @@ def applies_to(manifests: Collection[str], row: ManifestRow) -> bool:
     return SEED_FAMILY in manifests and row.vocabulary is not None and row.vocabulary.is_seed_family
 
 
-@dataclass
-class EnsureSummary:
-    """What one pass over all rows did; ids where somebody has to look, counts for the rest."""
-
-    visited: int = 0
-    extended: int = 0
-    fallbacks_set: int = 0
-    foreign_no_preferred_fallback: int = 0
-    unusable_vocabulary: tuple[str, ...] = ()
-    malformed: tuple[str, ...] = ()
-    raced: int = 0
-    problems: tuple[str, ...] = ()
-
-    def count(self, plan: EnsurePlan, *, raced: bool = False) -> None:
-        """Add one row; `raced` says that its write met a newer text and changed nothing."""
-        self.visited += 1
-        self.problems += plan.problems
-        if raced:
-            self.raced += 1
-            return
-        self.extended += plan.outcome is Ensured.ENSURED and plan.extended
-        self.fallbacks_set += plan.outcome is Ensured.ENSURED and plan.fallback_set
-        self.foreign_no_preferred_fallback += plan.outcome is Ensured.FOREIGN_NO_FALLBACK
-        if plan.outcome is Ensured.UNUSABLE:
-            self.unusable_vocabulary += (plan.entity_id,)
-        if plan.outcome is Ensured.MALFORMED:
-            self.malformed += (plan.entity_id,)
-
-
 class _Edit:
     """The edited text of one row; raises BadJson where its arrays cannot take an element."""
 

@@ -43,10 +43,6 @@ class Origin(StrEnum):
     QUEUE_RETYPE = "queue_retype"
 
 
-SURFACING = frozenset({Origin.DEGRADED, Origin.UNLABELED, Origin.GATE_SKIPPED})
-"""Reasons that bring an undeclared entity to the queue instead of an automatic retype."""
-
-
 class Site(StrEnum):
     """Who mints; where no gate runs, the sites differ in what they write."""
 

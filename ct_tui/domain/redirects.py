@@ -58,10 +58,6 @@ class Redirects:
         """Every id with a redirect row."""
         return self._next.keys()
 
-    def next_of(self, entity_id: str) -> str | None:
-        """The id that one redirect row points to."""
-        return self._next.get(entity_id)
-
     def survivor(self, entity_id: str) -> Survivor:
         """Where an id's chain ends: None without a row of its own, CYCLE where it has no end."""
         if entity_id not in self._next:

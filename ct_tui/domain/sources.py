@@ -1,7 +1,7 @@
 """Evidence: what a fact's source_ref claims, and what an entity's sources mean for heal.
 
 Source of the rules: brain format 4.1 (classification before any look into the database) and 3.2 (strict wins over
-all documents). Classifying runs over every fact of a brain, so equal refs are answered once.
+all documents). Classifying runs over every fact of a brain and parses each claim once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 TOKEN = re.compile(r"librarian-[0-9a-f]{32}\Z")
 """The shape of a librarian token; anything near it, such as `librarian-notes.md`, is no token."""
-
-CACHE_SIZE = 65_536
-"""Distinct refs that a classifier remembers before it starts afresh."""
 
 
 class Plain(Enum):
@@ -69,25 +66,6 @@ def classify_evidence(text: object) -> SourceRef:
     if not all(isinstance(h, str) and h for h in hashes):
         return Plain.UNRESOLVED
     return Hashes(tuple(dict.fromkeys(h for h in hashes if isinstance(h, str))))
-
-
-class Classifier:
-    """`classify` with a memory, for passes over every fact of a brain."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, SourceRef] = {}
-
-    def __call__(self, ref: object) -> SourceRef:
-        """The class of one ref."""
-        if not isinstance(ref, str):
-            return classify(ref)
-        found = self._known.get(ref)
-        if found is None:
-            if len(self._known) >= CACHE_SIZE:
-                self._known.clear()
-            found = classify(ref)
-            self._known[ref] = found
-        return found
 
 
 @dataclass(frozen=True)

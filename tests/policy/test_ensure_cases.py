@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,6 @@ from ct_tui.domain.ensure import (
     APP_EPOCH,
     Ensured,
     EnsurePlan,
-    EnsureSummary,
     memo_epoch,
     memo_key,
     plan_manifest_ensure,
@@ -29,6 +29,24 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+@dataclass
+class Summary:
+    """What one pass did."""
+
+    visited: int = 0
+    extended: int = 0
+    fallbacks_set: int = 0
+    unusable_vocabulary: tuple[str, ...] = ()
+    raced: int = 0
+
+    def count(self, plan: EnsurePlan, *, raced: bool = False) -> None:
+        self.visited += 1
+        self.raced += raced
+        self.extended += plan.writes and not raced and plan.extended
+        self.fallbacks_set += plan.writes and not raced and plan.fallback_set
+        self.unusable_vocabulary += (plan.entity_id,) if plan.outcome is Ensured.UNUSABLE else ()
+
+
 def planned(
     document: Any, mode: str = "strict", rulings: InForce = FOUNDING, memos: Collection[str] = (), row: str = TIER_FACT
 ) -> EnsurePlan:
@@ -36,12 +54,12 @@ def planned(
     return plan_manifest_ensure(read_manifest_row(row, mode, text), rulings, memos)
 
 
-def ensure(case: Case, rulings: InForce = FOUNDING) -> EnsureSummary:
+def ensure(case: Case, rulings: InForce = FOUNDING) -> Summary:
     """One pass over every row of a real brain: plan, compare-and-swap, memo in the same transaction."""
     brain = case.open()
     with brain.snapshot() as db:
         state = readers.state(db, brain.schema)
-    redirects, summary = Redirects(state.redirects), EnsureSummary()
+    redirects, summary = Redirects(state.redirects), Summary()
     for key, row in state.manifests.rows.items():
         memos = state.memos.get(key, frozenset())
         plan = plan_manifest_ensure(row, rulings, memos, redirected=key in redirects)

@@ -10,7 +10,7 @@ import pytest
 from ct_tui.brain import readers
 from ct_tui.brain.sources import SourceIndex, ledger_paths, read_sources, sources_of
 from ct_tui.domain.redirects import Redirects
-from ct_tui.domain.sources import NO_SOURCES, Classifier, EntitySources, Hashes, Plain, classify
+from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, Plain, classify
 from tests.policy.brains import Case, manifest, ref, token
 
 TOKEN = "librarian-c8cfedff94072c312dcd6b8b6e4e43f6"
@@ -48,8 +48,6 @@ REFS = [
 @pytest.mark.parametrize(("given", "kind"), REFS)
 def test_a_ref_is_classified_before_anything_is_looked_up(given: Any, kind: Any) -> None:
     assert classify(given) == kind
-    remember = Classifier()
-    assert remember(given) == remember(given) == kind
 
 
 def resolve(case: Case, *ids: str) -> SourceIndex:
