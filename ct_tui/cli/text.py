@@ -48,12 +48,24 @@ def table(
 def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int], room: int, indent: str) -> list[str]:
     fitted = [_fit(cell, widths[n], to_right=n in right) for n, cell in enumerate(cells[:-1])]
     last = len(cells) - 1
-    parts = [cells[last]] if measure(cells[last]) <= room else wrap(unpainted(cells[last]), room)
+    parts = [cells[last]] if measure(cells[last]) <= room else _broken_at_spaces(unpainted(cells[last]), room)
     if last in right:
         parts = [_fit(parts[0], widths[last], to_right=True), *parts[1:]]
     start = indent + GAP.join([*fitted, ""])
     blank = " " * measure(start)
     return [start + parts[0], *(blank + part for part in parts[1:])]
+
+
+def _broken_at_spaces(text: str, room: int) -> list[str]:
+    """Lines of whole words, so that an id can still be picked out; a word too long for the room stands alone."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and cell_width(longer) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def _fit(cell: str, width: int, *, to_right: bool) -> str:

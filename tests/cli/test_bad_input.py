@@ -216,6 +216,7 @@ def test_keys_that_cannot_be_trusted(ct: Ct, tmp_path: Path) -> None:
     rsa.write_text("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQ== me\n")
     for key in ("ssh-ed25519 AAAA", "nonsense", str(tmp_path / "absent.pub"), str(rsa)):
         assert ct.refused("keys", "trust", ADA, key)
+    for key in ("ssh-ed25519 AAAA", "nonsense", str(tmp_path / "absent.pub"), "SHA256:unknown"):
         assert ct.refused("keys", "revoke", key)
 
 

@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 @click.pass_obj
 def command(settings: Settings, list_: bool, after_plan: bool) -> None:
     """Count and judge."""
-    from ct_tui.heal.edges import EdgeLens
-
     with settings.workbench() as bench:
-        view = bench.view()
-        report = EdgeLens(bench.brain, view.situation, view.found).report(list_=list_, after_plan=after_plan)
+        report = bench.edges(list_=list_, after_plan=after_plan)
     settings.give(report.as_json(), lambda: _lines(report, settings.out.width, after_plan=after_plan))
 
 
