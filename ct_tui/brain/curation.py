@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import models, own, sql
 from ct_tui.brain import sql_curation as q
-from ct_tui.brain.readers import CHUNK, end_names, live, live_by_ids
+from ct_tui.brain.readers import CHUNK, among, end_names, live, live_by_ids
 from ct_tui.domain.assertions import Existing, NameRow, Window
 from ct_tui.domain.census import display, readable
 from ct_tui.domain.duplicates import Candidate, Compression, cycle_ids
@@ -361,7 +361,7 @@ def merge_history(db: Db, schema: Schema, ids: Sequence[str] = (), limit: int = 
     t = models.MergeRow
     query = t.select().order_by(t.id.desc()).limit(limit)
     if ids:
-        query = query.where(t.loser.in_(list(ids)) | t.survivor.in_(list(ids)))
+        query = query.where(among(db, t.loser, ids) | among(db, t.survivor, ids))
     return tuple(
         {
             "run": r.run,

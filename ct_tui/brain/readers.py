@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import peewee
+
 from ct_tui.brain import models, sql
 from ct_tui.domain.census import RawText, display, readable
 from ct_tui.domain.history import Event, HistoryRow, Origin, RunRow
@@ -248,7 +250,7 @@ def history(
     t = models.TypeChangeRow
     query = t.select().order_by(t.id.desc()).limit(limit)
     if ids:
-        query = query.where(t.entity_id.in_(list(ids)))
+        query = query.where(among(db, t.entity_id, ids))
     if ruling is not None:
         query = query.where(t.ruling == ruling)
     if reason is not None:
@@ -287,7 +289,7 @@ def events(db: Db, schema: Schema, ids: Sequence[str], limit: int = 100) -> tupl
     if not schema.has("llm_wiki_events"):
         return ()
     t = models.WikiEvent
-    query = t.select().where(t.entity_id.in_(list(ids))).order_by(t.created_at.desc()).limit(limit)
+    query = t.select().where(among(db, t.entity_id, ids)).order_by(t.created_at.desc()).limit(limit)
     return tuple(Event(_int(r.created_at), display(r.event_type), display(r.summary)) for r in db.run(query))
 
 
@@ -296,7 +298,7 @@ def facts(db: Db, schema: Schema, ids: Sequence[str], limit: int = 50) -> tuple[
     if not schema.has("llm_wiki_entries"):
         return ()
     t = models.Fact
-    where = t.entity_id.in_(list(ids)) & t.deleted_at.is_null()
+    where = among(db, t.entity_id, ids) & t.deleted_at.is_null()
     rows = db.run(t.select().where(where).order_by(t.created_at.desc(), t.id).limit(limit))
     return tuple(
         FactRow(
@@ -333,15 +335,6 @@ def chunk_places(db: Db, schema: Schema, hashes: Sequence[str]) -> dict[str, tup
     return found
 
 
-def edges_of(db: Db, schema: Schema, ids: Sequence[str], limit: int = 200) -> list[Any]:
-    """Edges that begin or end at one of the ids, as models."""
-    if not schema.has("llm_wiki_edges"):
-        return []
-    t = models.Edge
-    where = t.source_id.in_(list(ids)) | t.target_id.in_(list(ids))
-    return db.run(t.select().where(where).order_by(t.edge_type, t.id).limit(limit))
-
-
 def names_of(db: Db, ids: Sequence[Any]) -> dict[Any, tuple[str, str]]:
     """Name and type of entities by id."""
     found: dict[Any, tuple[str, str]] = {}
@@ -372,6 +365,14 @@ def pending_proposals(db: Db, schema: Schema) -> list[ProposalRow]:
     where = (p.status == "pending") & (p.kind == "new_entity")
     found = db.run(p.select().where(where).order_by(p.created_at, p.id))
     return [_proposal(db, schema, row) for row in found]
+
+
+def among(db: Db, column: Any, ids: Sequence[str]) -> Any:
+    """The condition that a column holds one of the ids; a long list is joined, since SQLite limits variables."""
+    if len(ids) <= CHUNK:
+        return column.in_(list(ids))
+    db.fill_ids(ids)
+    return column.in_(peewee.SQL(sql.THESE_IDS))
 
 
 def in_chunks(db: Db, values: Sequence[str], query: Any) -> list[Any]:

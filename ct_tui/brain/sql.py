@@ -69,6 +69,7 @@ TYPES_FILL = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)"
 # Bytes stand for a BLOB or for text that is not UTF-8, which SQLite tells apart.
 TYPES_FILL_BYTES = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?1), (CAST(?1 AS TEXT))"
 IDS_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_ids (id PRIMARY KEY)"
+THESE_IDS = "(SELECT id FROM temp.ct_tui_ids)"
 
 CHUNK_TABLE = (
     "CREATE TEMP TABLE IF NOT EXISTS ct_tui_chunk (n INTEGER PRIMARY KEY, id TEXT, old TEXT, new TEXT, "
