@@ -276,6 +276,15 @@ BASE = (
     Action(
         "rule.repeat", (".",), "repeat", "Make the last ruling again for this question.", Group.DECIDE, DESK, can_decide
     ),
+    Action(
+        "rule.adopt",
+        ("f",),
+        "founding rulings",
+        "Adopt the founding proposals, each or all: a curator's first signature.",
+        Group.DECIDE,
+        frozenset({"desk", "rulings"}),
+        can_write,
+    ),
     Action("mark.one", ("space",), "mark", "Mark the row, or take the mark away.", Group.DECIDE, DESK),
     Action("mark.range", ("v",), "range", "Mark a range: again to end it, esc to give it up.", Group.DECIDE, DESK),
     Action("mark.all", ("*",), "mark all", "Mark every row of the filter, or take all marks away.", Group.DECIDE, DESK),

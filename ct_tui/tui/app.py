@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ct_tui.heal.workbench import Workbench
     from ct_tui.policy.paths import Places
     from ct_tui.tui.actions import Registry
+    from ct_tui.tui.dialogs.base import Dialog
 
 POLL_SECONDS = 0.5
 HISTORY_ROWS = 500
@@ -223,6 +224,10 @@ class Workstation(App[int], inherit_bindings=False):
         if not view:
             return False
         typing = isinstance(self.focused, (Input, TextArea))
+        own = getattr(screen, "KEYS", {}).get(key)
+        if own is not None and not typing:
+            await self._call(getattr(screen, own), key)
+            return True
         filtered = isinstance(screen, ViewScreen) and bool(screen.rows.needle)
         action = self.registry.find(view, key, typing=typing, filtered=filtered)
         if action is None or not getattr(screen, "takes", lambda _: True)(action):
@@ -245,7 +250,9 @@ class Workstation(App[int], inherit_bindings=False):
                     data(reason),
                 )
                 return
-        handler = getattr(screen, action.method, None) or getattr(self, action.method)
+        await self._call(getattr(screen, action.method, None) or getattr(self, action.method), key)
+
+    async def _call(self, handler: Callable[..., object], key: str) -> None:
         try:
             result = handler(key) if inspect.signature(handler).parameters else handler()
             if inspect.isawaitable(result):
@@ -289,6 +296,11 @@ class Workstation(App[int], inherit_bindings=False):
                 screen.show_session()
                 return
         self.push_screen(view.open())
+
+    async def ask(self, dialog: Dialog) -> None:
+        """Put a dialog in front; it has the keyboard before the next key is looked at."""
+        await self.push_screen(dialog)
+        dialog.begin()
 
     def do_view_census(self) -> None:
         """The census pane."""

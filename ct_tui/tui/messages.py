@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.plan import Plan, Progress, Receipt
     from ct_tui.domain.queue import EntityView, Impact, Queue
-    from ct_tui.domain.rulings import DeadAlias, Ruling, RulingTable
+    from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
     from ct_tui.heal.workbench import CensusReport, Workbench
+    from ct_tui.tui.session import Signer
+    from ct_tui.tui.signing import KeyChoice
 
 
 class Opened(Message):
@@ -117,23 +119,13 @@ class LifeRead(Message):
         self.ledger = ledger
 
 
-class ImpactRead(Message):
-    """What a ruling would do; `generation` tells an old answer from the one that is waited for."""
-
-    def __init__(self, generation: int, impact: Impact | None, error: CtTuiError | None = None) -> None:
-        super().__init__()
-        self.generation = generation
-        self.impact = impact
-        self.error = error
-
-
 class Signed(Message):
-    """Rulings stand in the table; where a later one failed, `error` says why."""
+    """Rulings stand in the table."""
 
-    def __init__(self, rulings: tuple[Ruling, ...], error: CtTuiError | None = None) -> None:
+    def __init__(self, rulings: tuple[Ruling, ...], signer: Signer) -> None:
         super().__init__()
         self.rulings = rulings
-        self.error = error
+        self.signer = signer
 
 
 class PlanMade(Message):
@@ -158,3 +150,67 @@ class Applied(Message):
     def __init__(self, receipt: Receipt) -> None:
         super().__init__()
         self.receipt = receipt
+
+
+class SignerSeen(Message):
+    """Whom a ruling would be signed as, as far as it is known without asking; None where a key must be chosen."""
+
+    def __init__(self, signer: Signer | None) -> None:
+        super().__init__()
+        self.signer = signer
+
+
+class KeyWanted(Message):
+    """Nothing can be signed before a key is made or chosen; `choices` are the user's own key files."""
+
+    def __init__(self, choices: tuple[KeyChoice, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+
+
+class PassphraseWanted(Message):
+    """The key is locked; `wrong` says that the passphrase given did not open it."""
+
+    def __init__(self, signer: Signer, *, wrong: bool) -> None:
+        super().__init__()
+        self.signer = signer
+        self.wrong = wrong
+
+
+class KeyReady(Message):
+    """A key was made or chosen, and is trusted for a name."""
+
+    def __init__(self, signer: Signer, passphrase: str, *, made: bool) -> None:
+        super().__init__()
+        self.signer = signer
+        self.passphrase = passphrase
+        self.made = made
+
+
+class Refused(Message):
+    """What a dialog asked for was refused."""
+
+    def __init__(self, error: CtTuiError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class BodiesKnown(Message):
+    """What would be signed, and what it would do; `generation` tells an old answer from the one waited for."""
+
+    def __init__(
+        self, generation: int, bodies: tuple[Body, ...], impacts: tuple[Impact, ...], error: CtTuiError | None
+    ) -> None:
+        super().__init__()
+        self.generation = generation
+        self.bodies = bodies
+        self.impacts = impacts
+        self.error = error
+
+
+class ProposalsRead(Message):
+    """The unsigned proposals of a file are read, each with its reason."""
+
+    def __init__(self, proposals: tuple[tuple[Body, str], ...]) -> None:
+        super().__init__()
+        self.proposals = proposals

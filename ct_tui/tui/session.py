@@ -47,7 +47,8 @@ class Session:
     passphrases: dict[Path, str] = field(default_factory=dict, repr=False)
     deferred: list[str] = field(default_factory=list)
     mine: list[int] = field(default_factory=list)
-    last_target: str | None = None
+    last_verb: str = ""
+    last_target: str = ""
     age: int = 0
 
     @property

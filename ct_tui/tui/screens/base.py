@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 WIDE = 100
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
+BREADTHS: list[tuple[int, str]] | None = [(0, "-slim"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide")]
+HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (20, "-tall")]
 
 
 def too_small() -> Lines:
@@ -45,16 +47,8 @@ class ViewScreen(Screen[None]):
     VIEW: ClassVar[str] = ""
     TITLE_WORDS: ClassVar[str] = ""
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [  # noqa: RUF012 - Textual's own declaration
-        (0, "-slim"),
-        (LEAST_WIDTH, "-narrow"),
-        (WIDE, "-wide"),
-    ]
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [  # noqa: RUF012 - Textual's own declaration
-        (0, "-flat"),
-        (LEAST_HEIGHT, "-low"),
-        (20, "-tall"),
-    ]
+    HORIZONTAL_BREAKPOINTS = BREADTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
 
     def __init__(self) -> None:
         super().__init__()

@@ -49,10 +49,15 @@ class Inked(Widget):
     def _style(self, ink: str, ground: str) -> RichStyle:
         found = self._inks.get((ink, ground))
         if found is None:
-            grounds = _ANSI_GROUNDS if self.app.native_ansi_color else GROUNDS
-            style = self.visual_style + Style.parse(grounds[ground]) + Style.parse(INKS[ink])
-            self._inks[(ink, ground)] = found = style.rich_style
+            self._inks[(ink, ground)] = found = self._mixed(ink, ground).rich_style
         return found
+
+    def _mixed(self, ink: str, ground: str) -> Style:
+        if not self.app.native_ansi_color:
+            return self.visual_style + Style.parse(GROUNDS[ground]) + Style.parse(INKS[ink])
+        # Sixteen colours in reverse are a mosaic: the cursor line is one block, whatever the inks.
+        mixed = self.visual_style + Style.parse(_ANSI_GROUNDS[ground])
+        return mixed if mixed.reverse else mixed + Style.parse(INKS[ink])
 
     def _forget_old_inks(self) -> None:
         key = (self.app.theme, self.visual_style)

@@ -1,0 +1,402 @@
+"""The rulings that a curator makes on questions: map to a type, declare a type, keep, revoke, adopt proposals."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING
+
+from textual.widgets import Input
+
+from ct_tui.domain.errors import BadInput
+from ct_tui.domain.manifest import TIER_FACT
+from ct_tui.domain.names import label_key
+from ct_tui.domain.rulings import SEED_FAMILY, Keep, Legalize, Revoke
+from ct_tui.tui.dialogs.base import hints
+from ct_tui.tui.dialogs.ruling import RulingDialog, required
+from ct_tui.tui.papers import suggestion_line
+from ct_tui.tui.text import blank, counted, data, fit, number, say
+from ct_tui.tui.widgets.choice import Choice
+from ct_tui.tui.widgets.frame import Lines
+from ct_tui.tui.widgets.rows import MemoryRows, Row, RowList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from ct_tui.domain.manifest import NodeType, Vocabulary
+    from ct_tui.domain.queue import QueueItem, Suggestion
+    from ct_tui.domain.rulings import Body, Ruling
+    from ct_tui.heal.workbench import Workbench
+    from ct_tui.tui.dialogs.ruling import Decided
+    from ct_tui.tui.text import Line, Piece
+
+MOST_DAYS = 3650
+
+
+class MapDialog(RulingDialog):
+    """Which declared type it is: ranked suggestions first, then every type, narrowed by what is typed."""
+
+    VERB = "map"
+    KEYS = {str(n): "take" for n in range(1, 10)} | {
+        "j": "do_dialog_down",
+        "k": "do_dialog_up",
+        "e": "edit",
+        "slash": "search",
+    }
+
+    def __init__(
+        self,
+        *title: Piece,
+        label: str,
+        make: Callable[[Workbench, str], tuple[Body, ...]],
+        suggestions: Sequence[Suggestion],
+        vocabulary: Vocabulary,
+        done: Callable[[Decided], None],
+        at: str = "",
+        search: bool = False,
+    ) -> None:
+        super().__init__(*title, done=done)
+        self._label = label
+        self._make = make
+        self._suggestions = tuple(suggestions)
+        self._vocabulary = vocabulary
+        self._at = at
+        self._search = search
+        self._filled = ""
+
+    def compose_fields(self) -> ComposeResult:
+        """The search field and the types."""
+        yield Input(placeholder="type to search all declared types", compact=True, id="search")
+        yield RowList(((say("No declared type is like that.", "dim"),),), id="types")
+
+    def on_mount(self) -> None:
+        """Rank the types, and put the cursor on the one asked for."""
+        super().on_mount()
+        self._rank("")
+        if self._at:
+            self.types.move_to_key(self._at)
+
+    def begin(self) -> None:
+        """Search, or choose among the suggestions."""
+        (self.query_one("#search") if self._search else self.types).focus()
+
+    def own_fields(self) -> list[Widget]:
+        """Search and types."""
+        return [self.query_one("#search"), self.types]
+
+    @property
+    def types(self) -> RowList:
+        """The list of types."""
+        return self.query_one("#types", RowList)
+
+    def hint(self) -> Line:
+        """The keys of the dialog."""
+        return hints(("⏎", "sign"), ("1-9", "take"), ("/", "search"), ("e", "edit the reason"), ("esc", "leave"))
+
+    def target(self) -> str:
+        """The type under the cursor."""
+        row = self.types.current
+        return row.key if row is not None else ""
+
+    def words(self) -> str:
+        """What is decided."""
+        return f"{self._label} → {self.target()}"
+
+    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
+        """The bodies for the type under the cursor."""
+        target = self.target()
+        if not target:
+            raise BadInput("choose a declared type", "+ on the desk declares a new one")
+        return lambda bench: self._make(bench, target)
+
+    def take(self, key: str) -> None:
+        """Put the cursor on a suggestion by its number."""
+        at = int(key) - 1
+        if at < len(self._suggestions):
+            self.types.move_to_key(self._suggestions[at].type)
+
+    def edit(self) -> None:
+        """Edit the reason."""
+        self.reason.focus()
+
+    def search(self) -> None:
+        """Search again."""
+        self.query_one("#search").focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Rank by what is typed."""
+        event.stop()
+        self._rank(event.value)
+
+    def on_row_list_moved(self, event: RowList.Moved) -> None:
+        """Another type: another reason, another impact."""
+        event.stop()
+        self._fill_reason()
+        self.changed()
+
+    def _rank(self, query: str) -> None:
+        from ct_tui.domain.suggest import types_by_name
+
+        ranked = {label_key(s.type): (at, s) for at, s in enumerate(self._suggestions, 1)}
+        nodes = list(types_by_name(self._vocabulary, query))
+        if not query.strip():
+            nodes.sort(key=lambda n: ranked.get(label_key(n.name), (99, None))[0])
+        rows = [_type_row(node, ranked.get(label_key(node.name))) for node in nodes]
+        self.types.show(MemoryRows(rows, [row.key for row in rows]))
+        if query.strip():
+            self.types.move_to(0)
+
+    def _fill_reason(self) -> None:
+        """The reason from the suggestion's evidence, as long as nobody wrote one."""
+        from ct_tui.domain.suggest import default_reason
+
+        target = self.target()
+        if not target or self.reason.text.strip() not in {"", self._filled}:
+            return
+        suggestion = next((s for s in self._suggestions if label_key(s.type) == label_key(target)), None)
+        self._filled = data(default_reason(self._label, target, suggestion)).text.strip()
+        self.reason.text = self._filled
+
+
+def _type_row(node: NodeType, ranked: tuple[int, Suggestion] | None) -> Row:
+    def draw(width: int) -> Line:
+        if ranked is not None:
+            return (*suggestion_line(*ranked)[1:], blank(2), data("; ".join(ranked[1].why), "dim"))
+        return (blank(3), *fit((data(node.name, "type"),), min(22, width // 2)), data(node.description, "dim"))
+
+    return Row(node.name, node, draw, markable=False)
+
+
+class DeclareDialog(RulingDialog):
+    """A type is right from now on: its description, its parent, and the manifests that declare it."""
+
+    VERB = "declare"
+
+    def __init__(self, item: QueueItem, vocabulary: Vocabulary, *, done: Callable[[Decided], None]) -> None:
+        super().__init__(
+            say("Declare ", "title"),
+            data(item.label, "title"),
+            say(" · ", "dim"),
+            counted(item.count, "entity", "entities", "dim"),
+            done=done,
+            reason="",
+        )
+        self._item = item
+        self._vocabulary = vocabulary
+
+    def compose_fields(self) -> ComposeResult:
+        """Description, parent and manifests."""
+        yield Lines(((say("Description: what such an entity is, in one sentence", "head"),),), classes="label")
+        yield Input(placeholder="A …", compact=True, id="description")
+        yield Lines(((say("Parent type, or empty", "head"),),), classes="label")
+        yield Input(placeholder="none", compact=True, id="parent")
+        rows = [(TIER_FACT, "tier_fact only")]
+        if self._vocabulary.is_seed_family:
+            rows.insert(0, (SEED_FAMILY, "every manifest of the seed family"))
+        yield Choice(rows, id="manifests")
+
+    def own_fields(self) -> list[Widget]:
+        """The fields in order."""
+        return [self.query_one(f"#{name}") for name in ("description", "parent", "manifests")]
+
+    def on_choice_changed(self, event: Choice.Changed) -> None:
+        """Other manifests."""
+        event.stop()
+        self.changed()
+
+    def words(self) -> str:
+        """What is decided."""
+        return f"declare {self._item.label}"
+
+    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
+        """The body from the fields."""
+        description = required(self._value("description"), "a description", "say what such an entity is")
+        parent = self._value("parent").strip()
+        if parent and parent not in self._vocabulary:
+            raise BadInput(f"{parent!r} is not declared, so it cannot be a parent", self._near(parent))
+        spelled = self._vocabulary.canonical(parent) if parent else None
+        manifests = (self.query_one("#manifests", Choice).value,)
+        body = Legalize(self._item.label, description, spelled, manifests)
+        return lambda _: (body,)
+
+    def _near(self, parent: str) -> str:
+        from ct_tui.domain.suggest import types_by_name
+
+        near = [node.name for node in types_by_name(self._vocabulary, parent)[:3]]
+        return f"near: {', '.join(near)}" if near else ""
+
+    def _value(self, name: str) -> str:
+        return self.query_one(f"#{name}", Input).value
+
+
+class KeepDialog(RulingDialog):
+    """Seen and left: out of the queue until a day or for good, always in the census."""
+
+    VERB = "keep"
+
+    def __init__(
+        self, *title: Piece, label: str | None, entities: tuple[str, ...], done: Callable[[Decided], None]
+    ) -> None:
+        super().__init__(*title, done=done)
+        self._label = label
+        self._entities = entities
+
+    def compose_fields(self) -> ComposeResult:
+        """Until when."""
+        yield Lines(
+            ((say("Until: a day such as 2027-01-31, or +30 days, or empty for good", "head"),),), classes="label"
+        )
+        yield Input(placeholder="for good", compact=True, id="until")
+
+    def begin(self) -> None:
+        """The reason is what is missing."""
+        self.reason.focus()
+
+    def own_fields(self) -> list[Widget]:
+        """The day."""
+        return [self.query_one("#until")]
+
+    def words(self) -> str:
+        """What is decided."""
+        return f"keep {self._label}" if self._label is not None else f"keep {len(self._entities)} entities"
+
+    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
+        """The body from the field."""
+        until = parse_until(self.query_one("#until", Input).value, dt.datetime.now(dt.UTC).date())
+        body = Keep(self._label, self._entities, until)
+        return lambda _: (body,)
+
+
+class RevokeDialog(RulingDialog):
+    """A ruling stops acting from here on; what it did stays until it is undone."""
+
+    VERB = "revoke"
+
+    def __init__(self, ruling: Ruling, *, done: Callable[[Decided], None]) -> None:
+        super().__init__(
+            say("Revoke #", "title"),
+            number(ruling.seq, "title"),
+            say(": ", "title"),
+            data(str(ruling.body), "title"),
+            done=done,
+        )
+        self._ruling = ruling
+
+    def begin(self) -> None:
+        """The reason is what is missing."""
+        self.reason.focus()
+
+    def words(self) -> str:
+        """What is decided."""
+        return f"revoke #{self._ruling.seq}"
+
+    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
+        """The body."""
+        body = Revoke(self._ruling.seq)
+        return lambda _: (body,)
+
+
+class AdoptDialog(RulingDialog):
+    """Proposals that come unsigned: adopting them, each or all, makes them the curator's rulings."""
+
+    VERB = "adopt"
+    REASON_WORDS = "Added to each reason, if anything"
+    NEEDS_REASON = False
+    KEYS = {"space": "toggle", "asterisk": "toggle_all", "j": "do_dialog_down", "k": "do_dialog_up", "e": "edit"}  # noqa: RUF012
+
+    def __init__(self, proposals: Sequence[tuple[Body, str]], *, done: Callable[[Decided], None]) -> None:
+        super().__init__(
+            say("Adopt proposals", "title"),
+            say(" · each carries its own reason", "dim"),
+            done=done,
+            reason="As proposed.",
+        )
+        self._proposals = list(proposals)
+
+    def compose_fields(self) -> ComposeResult:
+        """The proposals with marks."""
+        yield RowList(id="proposals")
+
+    def on_mount(self) -> None:
+        """All are marked to begin with."""
+        super().on_mount()
+        rows = [_proposal_row(at, body, reason) for at, (body, reason) in enumerate(self._proposals)]
+        self.proposals.show(MemoryRows(rows, [row.key for row in rows]))
+        self.proposals.toggle_all()
+        self.changed()
+
+    @property
+    def proposals(self) -> RowList:
+        """The list."""
+        return self.query_one("#proposals", RowList)
+
+    def own_fields(self) -> list[Widget]:
+        """The list."""
+        return [self.proposals]
+
+    def toggle(self) -> None:
+        """Take one in or leave it out."""
+        self.proposals.toggle_mark()
+        self.changed()
+
+    def toggle_all(self) -> None:
+        """All or none."""
+        self.proposals.toggle_all()
+        self.changed()
+
+    def edit(self) -> None:
+        """Edit what is added to each reason."""
+        self.reason.focus()
+
+    def hint(self) -> Line:
+        """The keys of the dialog."""
+        return hints(
+            ("⏎", "sign"), ("space", "in or out"), ("*", "all or none"), ("e", "add to the reason"), ("esc", "leave")
+        )
+
+    def words(self) -> str:
+        """What is decided."""
+        return f"adopt {len(self.proposals.marks)} proposals"
+
+    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
+        """The bodies that are marked, in their order."""
+        wanted = sorted(int(key) for key in self.proposals.marks)
+        if not wanted:
+            raise BadInput("none is marked", "space takes one in")
+        bodies = tuple(self._proposals[at][0] for at in wanted)
+        return lambda _: bodies
+
+    def reasons_of(self, typed: str) -> Callable[[Body], str]:
+        """Each keeps its own reason; what is typed is added to it."""
+        own = dict(self._proposals)
+        return lambda body: f"{own[body]} {typed}".strip()
+
+
+def _proposal_row(at: int, body: Body, reason: str) -> Row:
+    def draw(width: int) -> Line:
+        return (*fit((data(str(body), "type"),), max(20, width // 3)), blank(1), data(reason, "dim"))
+
+    return Row(str(at), body, draw)
+
+
+_DAYS = re.compile(r"\+\s*(\d{1,4})\s*(?:d|days?)?\Z")
+
+
+def parse_until(text: str, today: dt.date) -> dt.date | None:
+    """A day, `+30` for so many days from today, or None for nothing; raises BadInput."""
+    text = text.strip()
+    if not text:
+        return None
+    ahead = _DAYS.match(text)
+    if ahead is not None:
+        days = int(ahead.group(1))
+        if days > MOST_DAYS:
+            raise BadInput("that is more than ten years", "leave it empty to keep it for good")
+        return today + dt.timedelta(days=days)
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise BadInput(f"{text!r} is no day", "such as 2027-01-31, or +30 for thirty days from today") from error
