@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ct_tui.brain import own
 from ct_tui.brain.backup import back_up, backup_name
 from ct_tui.brain.edges import apply_edge_chunk
-from ct_tui.domain.ensure import memo_epoch, memo_key
-from ct_tui.domain.manifest import Vocabulary, read_manifest_row
 from ct_tui.domain.plan import ChangeKind, Conflict, Progress, Receipt
 
 if TYPE_CHECKING:
@@ -24,13 +22,15 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.own import ChunkResult
-    from ct_tui.domain.plan import EdgeChange, ManifestChange, Plan, TypeChange
+    from ct_tui.domain.plan import EdgeChange, ManifestChange, Plan, RedirectChange, TypeChange
 
 LOCK_TARGET = 0.05
 """Seconds that one chunk may hold the write lock."""
 FIRST_CHUNK = 500
 EDGE_CHUNK = 200
 """Edges that one transaction repairs."""
+MERGE_CHUNK = 200
+"""Merge redirects that one transaction writes."""
 SMALLEST_CHUNK, LARGEST_CHUNK = 20, 20_000
 
 
@@ -41,16 +41,19 @@ class Totals:
     changed: int = 0
     recased: int = 0
     edges: int = 0
+    merged: int = 0
     legalized: list[str] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Closing:
-    """What the run's last transaction records besides its sums; `meta` goes to llm_wiki_meta."""
+    """What the run's last transaction records besides its sums; `meta` goes to llm_wiki_meta,
+    `memos` (manifest row and key) say which manifests need no ensuring again."""
 
     queued: int | None = None
     meta: tuple[tuple[str, str], ...] = ()
+    memos: tuple[tuple[str, str], ...] = ()
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,7 +77,7 @@ class Applier:
         self._progress = progress or (lambda _: None)
         self._stop = stop
         self._totals = Totals()
-        self._total_rows = len(plan.changes) + len(plan.manifests) + len(plan.edge_changes)
+        self._total_rows = len(plan.changes) + len(plan.manifests) + len(plan.edge_changes) + len(plan.merges)
         self._done_rows = 0
 
     def run(self, *, backup: bool | None, closing: Callable[[], Closing]) -> Receipt:
@@ -96,6 +99,7 @@ class Applier:
             stopped,
             remaining,
             saved,
+            totals.merged,
         )
 
     @property
@@ -103,7 +107,7 @@ class Applier:
         return int(self._now())
 
     def _write_rows(self, run: int) -> int:
-        """Manifests, types, then edges; gives the number of rows left when it was stopped."""
+        """Manifests, types, edges, then merges; gives the number of rows left when it was stopped."""
         for manifest in self._plan.manifests:
             if self._stopped:
                 return self._left
@@ -117,6 +121,11 @@ class Applier:
             if self._stopped:
                 return self._left
             self._write_edges(run, edges[at : at + EDGE_CHUNK])
+        merges = self._plan.merges
+        for at in range(0, len(merges), MERGE_CHUNK):
+            if self._stopped:
+                return self._left
+            self._write_merges(run, merges[at : at + MERGE_CHUNK])
         return 0
 
     @property
@@ -128,17 +137,7 @@ class Applier:
         return self._total_rows - self._done_rows
 
     def _write_manifest(self, change: ManifestChange) -> None:
-        vocabulary = read_manifest_row(change.row, "strict", change.after).vocabulary or Vocabulary()
-
-        def job(db: Db) -> bool:
-            if not own.swap_manifest(db, change):
-                return False
-            mode = str(db.scalar("SELECT mode FROM llm_wiki_entity_manifests WHERE entity_id = ?", (change.row,)))
-            if self._brain.schema.has("manifest_ensure_memo"):
-                own.put_memo(db, change.row, memo_key(mode, change.after, memo_epoch(vocabulary)), self._at)
-            return True
-
-        if self._brain.write(job):
+        if self._brain.write(lambda db: own.swap_manifest(db, change)):
             self._totals.legalized += change.added_types
         else:
             self._totals.conflicts.append(Conflict(f"manifest {change.row}", "as planned", "changed since"))
@@ -181,6 +180,14 @@ class Applier:
         self._totals.conflicts += conflicts
         self._advance(len(part))
 
+    def _write_merges(self, run: int, part: Sequence[RedirectChange]) -> None:
+        from ct_tui.brain import curation
+
+        result = self._brain.write(lambda db: curation.write_redirects(db, part, run=run, by=self._by, at=self._at))
+        self._totals.merged += len(part) - len(result.conflicts)
+        self._totals.conflicts += result.conflicts
+        self._advance(len(part))
+
     def _advance(self, rows: int) -> None:
         self._done_rows += rows
         self._progress(Progress(self._done_rows, self._total_rows))
@@ -198,6 +205,9 @@ class Applier:
     def _finish(self, db: Db, run: int, end: Closing, *, stopped: bool) -> None:
         for key, value in end.meta:
             own.put_meta(db, key, value)
+        if self._brain.schema.has("manifest_ensure_memo"):
+            for row, memo in end.memos:
+                own.put_memo(db, row, memo, self._at)
         totals = self._totals
         sums = own.RunTotals(
             totals.changed - totals.recased,
@@ -206,7 +216,7 @@ class Applier:
             len(totals.conflicts),
             end.queued,
             tuple(totals.legalized),
-            end.numbers,
+            {**end.numbers, "merged": totals.merged} if self._plan.merges else end.numbers,
         )
         own.finish_run(db, run, sums, stopped=stopped)
 

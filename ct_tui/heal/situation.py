@@ -90,6 +90,12 @@ class Situation:
         stuck = {Ensured.UNUSABLE, Ensured.FOREIGN_NO_FALLBACK}
         return tuple(e.entity_id for e in self.ensures if e.outcome in stuck and e.mode == "strict")
 
+    @property
+    def memos(self) -> tuple[tuple[str, str], ...]:
+        """Manifest rows that are complete and have no memo of it yet, with the memo's key."""
+        done = (e for e in self.ensures if e.outcome is Ensured.ALREADY_COMPLETE and e.memo is not None)
+        return tuple((e.entity_id, e.memo) for e in done if e.memo is not None)
+
     @cached_property
     def manifests(self) -> Manifests:
         """The manifest rows as they stand once the ensure has run."""

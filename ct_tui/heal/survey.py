@@ -233,7 +233,9 @@ class Judge:
     @property
     def singled_out(self) -> set[str]:
         """Ids whose disposition may differ from that of their type."""
-        return {*self._ladder.special, *self._retypes, *self._origins, *self._kept}
+        resolve = self._situation.redirects.resolve
+        owners = {owner for owner in map(resolve, self._origins) if isinstance(owner, str)}
+        return {*self._ladder.special, *self._retypes, *self._origins, *owners, *self._kept}
 
     def judge(self, row: EntityRow) -> Judged:
         """The disposition of one live entity."""
@@ -256,12 +258,11 @@ class Judge:
         return self._gated(row, entity, label, decision, decision.vocabulary, origin, sources)
 
     def origin_of(self, entity: str) -> Origin | None:
-        """The origin row that speaks for an entity: its own, else the first of its cluster."""
-        own = self._origins.get(entity)
-        if own is not None or not self._has_redirects:
-            return own
-        cluster = self._situation.redirects.cluster(entity)
-        return next((self._origins[i] for i in cluster if i in self._origins), None)
+        """The origin row that speaks for an entity: of its whole cluster, one that surfaces comes first."""
+        if not self._has_redirects:
+            return self._origins.get(entity)
+        rows = [self._origins[i] for i in self._situation.redirects.cluster(entity) if i in self._origins]
+        return next((row for row in rows if row.surfaces), rows[0] if rows else None)
 
     def _ungated(self, label: str, decision: Decision) -> Judged:
         drifting = label not in self._situation.vocabulary

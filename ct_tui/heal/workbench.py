@@ -588,7 +588,7 @@ class Workbench:
             return None
         # Drift blocks the retypes alone: the manifests are ensured all the same, as the app does it.
         only = replace(plan, changes=(), edge_changes=(), _digest=[])
-        return self._run(only, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup=None)
+        return self._run(only, self._closing_without_marks, by, progress, stop, backup=None)
 
     def _run(
         self,
@@ -604,12 +604,16 @@ class Workbench:
         applier = Applier(self.brain, plan, by=by or reviewer(), now=self._clock, progress=progress, stop=stop)
         return applier.run(backup=backup, closing=closing)
 
+    def _closing_without_marks(self) -> Closing:
+        """What a heal records that policy drift stopped after the manifests."""
+        return Closing(memos=self.view().situation.memos, numbers=self._numbers())
+
     def _closing(self) -> Closing:
         """What a whole heal records: the queue that is left, the marks, and the night's numbers."""
         view = self.view()
         marks = heal_pass.marks(view.situation, int(self._clock() * 1000))
         with view.lock:
-            return Closing(view.plan.queued, marks, self._numbers())
+            return Closing(view.plan.queued, marks, view.situation.memos, self._numbers())
 
     def _numbers(self) -> dict[str, Any]:
         """The numbers of one night, for the trend."""
