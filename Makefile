@@ -7,6 +7,7 @@
 #   make faults       the long fault runs: kills, a second writer at full speed, tampering
 #   make bench        the ratios that the design asks for, measured on this machine
 #   make screenshots  draw every view of the workstation on the demo brain into screenshots/
+#   make readme       fill the README's generated blocks
 #   make dist         wheel and source archive into dist/
 #   make lock         resolve pyproject.toml anew into the two requirements*.lock files
 #   make clean        remove whatever any of these made
@@ -30,7 +31,7 @@ PYTHON ?= $(shell $(find_python))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format faults bench screenshots dist lock clean
+.PHONY: help demo test check format faults bench screenshots readme dist lock clean
 
 help:
 	@sed -n 's/^#   \(make .*\)/\1/p' Makefile
@@ -66,6 +67,9 @@ bench: $(DEV_STAMP)
 
 screenshots: $(DEV_STAMP)
 	$(BIN)/python tools/screenshots.py screenshots
+
+readme: $(DEV_STAMP)
+	$(BIN)/python tools/readme.py
 
 dist: $(DEV_STAMP)
 	$(BIN)/hatchling build
