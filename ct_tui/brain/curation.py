@@ -21,7 +21,7 @@ from ct_tui.domain.lint.model import EdgeRow, EntityRow, FactRow
 from ct_tui.domain.near import Named
 from ct_tui.domain.plan import Conflict, RedirectChange
 from ct_tui.domain.redirects import Redirects
-from ct_tui.domain.sources import Classifier, Hashes, Plain, classify_evidence
+from ct_tui.domain.sources import Hashes, Plain, classify, classify_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -208,7 +208,6 @@ def quotes(db: Db, schema: Schema) -> Iterator[tuple[str, str]]:
     if not schema.has("llm_wiki_entries"):
         return
     evidence, joins = _evidence(schema)
-    classify = Classifier()
     for member, ref, stored in db.stream(q.MEMBER_REFS.replace("{columns}", evidence).replace("{joins}", joins)):
         found = classify(ref)
         if found is Plain.TOKEN:
@@ -341,17 +340,6 @@ def merges_of_run(db: Db, schema: Schema, run: int) -> list[RedirectChange]:
     rows = db.run(t.select().where(t.run == run).order_by(t.id.desc()))
     why = f"undo of run {run}"
     return [RedirectChange(display(r.loser), "", r.survivor, r.previous, r.ruling, why) for r in rows]
-
-
-def merges_done_by(db: Db, schema: Schema, plan_digest: str) -> frozenset[tuple[str, str | None]]:
-    """The redirects, as entity and new survivor, that earlier runs of one plan have written."""
-    if not (schema.has("ct_tui_merge") and schema.has("ct_tui_run")):
-        return frozenset()
-    rows = db.rows(
-        "SELECT m.loser, m.survivor FROM ct_tui_merge m JOIN ct_tui_run r ON r.id = m.run WHERE r.plan_digest = ?",
-        (plan_digest,),
-    )
-    return frozenset((display(a), b) for a, b in rows)
 
 
 def merge_history(db: Db, schema: Schema, ids: Sequence[str] = (), limit: int = 500) -> tuple[dict[str, Any], ...]:

@@ -30,6 +30,7 @@ from ct_tui.domain.duplicates import (
 from ct_tui.domain.errors import BrainBusy, BrainError, CtTuiError
 from ct_tui.domain.lint.names import SharedKeys
 from ct_tui.domain.lint.report import kept_apart
+from ct_tui.domain.queue import Impact
 from ct_tui.heal.heal_pass import DEGRADED, UNCONFIRMED, UNTRUSTED
 from ct_tui.heal.situation import REMAP_MARKER
 
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.domain.duplicates import Candidate, Grouping, SelfLoop
     from ct_tui.domain.near import NearPair
-    from ct_tui.domain.plan import Conflict, Plan, RedirectChange
+    from ct_tui.domain.plan import RedirectChange
     from ct_tui.domain.queue import QueueItem, Suggestion
-    from ct_tui.domain.rulings import Body
+    from ct_tui.domain.rulings import Body, Merge
     from ct_tui.heal.situation import Situation
 
 REMAP_NOT_RUN = "alias_remap_not_run"
@@ -52,9 +53,6 @@ NEEDED = ("llm_wiki_meta", "entity_redirects", "curated_entities")
 
 QUEUE_LIMIT = 50_000
 """Live entities up to which the review queue compares names by itself; larger brains are asked for it."""
-
-MERGE_CHUNK = 200
-"""Ruled redirects that one transaction writes."""
 
 
 @dataclass(frozen=True)
@@ -291,45 +289,21 @@ def undo_merges(db: Db, situation: Situation, run: int) -> tuple[tuple[RedirectC
     return tuple(kept), tuple(moved)
 
 
-def merges_still_allowed(
-    plan: Plan, fresh: Plan, done: frozenset[tuple[str, str | None]]
-) -> tuple[tuple[RedirectChange, ...], list[str]]:
-    """The merges of a saved plan that are still to be written, and those that the rules no longer ask for."""
-    wanted = {(m.entity, m.before, m.after, m.ruling) for m in fresh.merges}
-    rest = [m for m in plan.merges if (m.entity, m.before, m.after, m.ruling) in wanted]
-    moved = [
-        f"{m.entity}: {_redirect(m.before)} → {_redirect(m.after)} is no longer what the rules say"
-        for m in plan.merges
-        if m not in rest and (m.entity, m.after) not in done
-    ]
-    return tuple(rest), moved
-
-
-def write_merges(
-    brain: Brain,
-    changes: Sequence[RedirectChange],
-    *,
-    run: int,
-    by: str,
-    at: int,
-    stop: threading.Event | None = None,
-) -> tuple[int, tuple[Conflict, ...], int]:
-    """Write a plan's merges in chunks; gives how many were written, the conflicts, and how many were left unread."""
-    done, at_row = 0, 0
-    conflicts: list[Conflict] = []
-    while at_row < len(changes):
-        if stop is not None and stop.is_set():
-            break
-        part = changes[at_row : at_row + MERGE_CHUNK]
-        result = brain.write(partial(curation.write_redirects, changes=part, run=run, by=by, at=at))
-        done += len(part) - len(result.conflicts)
-        conflicts += result.conflicts
-        at_row += len(part)
-    return done, tuple(conflicts), len(changes) - at_row
-
-
 def _redirect(target: str | None) -> str:
     return "not merged away" if target is None else f"merged into {target}"
+
+
+def merge_impact(db: Db, situation: Situation, body: Merge) -> Impact:
+    """What a merge would do before anybody signs it: entities that redirect, and edges that become loops."""
+    members = (body.survivor, *body.losers)
+    curation.fill_members(db, [("asked", members)], situation.redirects)
+    loops = curation.self_loops(db, situation.schema).get("asked", ())
+    facts = sum(n for member, n in curation.fact_counts(db, situation.schema).items() if member in body.losers)
+    notes = [f"{facts} facts stay where they are and are read with the survivor's"] if facts else []
+    if loops:
+        notes.append(f"{len(loops)} edges between them become loops: {', '.join(edge for edge, _, _ in loops[:5])}")
+    notes.append("only redirects are written; undoing the run restores every one of them")
+    return Impact(len(body.losers), sample=body.losers[:5], notes=tuple(notes))
 
 
 # What a human looks at

@@ -40,6 +40,7 @@ class HealReport:
     held: int = 0
     conflicts: int = 0
     edges: int = 0
+    merged: int = 0
     error: str | None = None
     skipped_reason: str | None = None
     okf_migration_diagnostic: str | None = None
@@ -75,6 +76,7 @@ class HealReport:
                 "held": self.held,
                 "conflicts": self.conflicts,
                 "edges": self.edges,
+                "merged": self.merged,
                 "error": self.error,
                 "skipped_reason": self.skipped_reason,
                 "okf_migration_diagnostic": self.okf_migration_diagnostic,
@@ -137,6 +139,7 @@ def report_of(situation: Situation, found: Survey, plan: Plan, verdict: Verdict)
         kept=plan.kept,
         held=plan.held,
         edges=len(plan.edge_changes),
+        merged=len(plan.merges),
         skipped_reason=verdict.skipped,
         okf_migration_diagnostic=situation.okf_diagnostic,
         unusable_manifests=situation.unusable,
@@ -147,7 +150,7 @@ def report_of(situation: Situation, found: Survey, plan: Plan, verdict: Verdict)
 def applied_report(report: HealReport, receipt: Receipt | None) -> HealReport:
     """The report after writing: what was really written takes the place of what would be."""
     if receipt is None:
-        return replace(report, applied=True, retyped=0, recased=0, legalized=(), edges=0)
+        return replace(report, applied=True, retyped=0, recased=0, legalized=(), edges=0, merged=0)
     return replace(
         report,
         applied=True,
@@ -155,6 +158,7 @@ def applied_report(report: HealReport, receipt: Receipt | None) -> HealReport:
         recased=receipt.recased,
         legalized=receipt.legalized,
         edges=receipt.edges,
+        merged=receipt.merged,
         conflicts=len(receipt.conflicts),
         run=receipt.run,
         stopped=receipt.stopped,

@@ -22,6 +22,7 @@ from ct_tui.domain.plan import (
     EdgeRow,
     ManifestChange,
     Plan,
+    RedirectChange,
     TypeChange,
 )
 
@@ -111,6 +112,13 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
         for e in plan.edge_changes
         if edges.get(e.edge) != e and e.edge not in done
     ]
+    asked = {(m.entity, m.before, m.after, m.ruling) for m in fresh.merges}
+    merges = [m for m in plan.merges if (m.entity, m.before, m.after, m.ruling) in asked]
+    moved += [
+        f"{m.entity}: its merge is no longer what the rules say"
+        for m in plan.merges
+        if m not in merges and m.entity not in done
+    ]
     if moved:
         raise StalePlan(
             f"the plan no longer fits the brain: {_first_words(moved)}",
@@ -118,12 +126,17 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
             tuple(moved),
         )
     return replace(
-        plan, changes=tuple(rest), manifests=tuple(pending), edge_changes=tuple(repairs), _digest=[plan.digest]
+        plan,
+        changes=tuple(rest),
+        manifests=tuple(pending),
+        edge_changes=tuple(repairs),
+        merges=tuple(merges),
+        _digest=[plan.digest],
     )
 
 
 def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
-    """The entities and edges that earlier runs of this very plan have written."""
+    """The entities, edges and merged-away ids that earlier runs of this very plan have written."""
     if not schema.has("ct_tui_run"):
         return frozenset()
     rows = db.rows(
@@ -133,6 +146,11 @@ def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
     if plan.edge_changes and schema.has("ct_tui_edge_change"):
         rows += db.rows(
             "SELECT t.edge FROM ct_tui_edge_change t JOIN ct_tui_run r ON r.id = t.run WHERE r.plan_digest = ?",
+            (plan.digest,),
+        )
+    if plan.merges and schema.has("ct_tui_merge"):
+        rows += db.rows(
+            "SELECT m.loser FROM ct_tui_merge m JOIN ct_tui_run r ON r.id = m.run WHERE r.plan_digest = ?",
             (plan.digest,),
         )
     return frozenset(display(i) for (i,) in rows)
@@ -180,6 +198,7 @@ def plan_as_json(plan: Plan) -> dict[str, Any]:
         "held": plan.held,
         "unreadable": plan.unreadable,
         "edges": {**effect.as_json(), "changes": [e.as_json() for e in plan.edge_changes]},
+        "merges": [m.as_json() for m in plan.merges],
         "manifests": [m.as_json() for m in plan.manifests],
         "unusable_manifests": list(plan.unusable_manifests),
         "undoes": plan.undoes,
@@ -259,6 +278,7 @@ def _as_document(plan: Plan) -> dict[str, Any]:
         "changes": [c.as_json() for c in plan.changes],
         "manifests": [asdict(m) for m in plan.manifests],
         "edge_changes": [e.as_json() for e in plan.edge_changes],
+        "merges": [m.as_json() for m in plan.merges],
         "counts": {
             "queued": plan.queued,
             "report_only": plan.report_only,
@@ -281,6 +301,7 @@ def _from_document(document: dict[str, Any]) -> Plan:
         changes=tuple(_change(c) for c in document["changes"]),
         manifests=tuple(_manifest(m) for m in document["manifests"]),
         edge_changes=tuple(_edge_change(e) for e in document["edge_changes"]),
+        merges=tuple(RedirectChange(**m) for m in document.get("merges", ())),
         queued=int(document["counts"]["queued"]),
         report_only=int(document["counts"]["report_only"]),
         shielded=int(document["counts"]["shielded"]),
