@@ -45,7 +45,7 @@ class DeskScreen(Deciding, ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._front = "queue"
-        self._stores = {
+        self._stores: dict[str, Store[EntityView]] = {
             "census": Store(lambda group, offset, after: self._ask_page("census", group, offset, after)),
             "queue": Store(lambda group, offset, after: self._ask_page("queue", group, offset, after)),
         }
@@ -209,7 +209,7 @@ class DeskScreen(Deciding, ViewScreen):
         }
         self.query_one(Tabs).show([(name, words[name]) for name in PANES], self._front)
 
-    def _fill(self, name: str, parents: Sequence[Parent], store: Store) -> None:
+    def _fill(self, name: str, parents: Sequence[Parent], store: Store[EntityView]) -> None:
         self.pane_list(name).show(TreeRows(parents, store, entity_row))
 
     def renew(self) -> None:
@@ -234,6 +234,7 @@ class DeskScreen(Deciding, ViewScreen):
         if row is None:
             self.paper.show((), "")
             return
+        self.query_one("#detail-head", Heading).show(NOTHING, _named(row.subject))
         self.paper.show(tuple(self._words(row)), row.key)
         self._ask_evidence(row)
 
@@ -257,7 +258,7 @@ class DeskScreen(Deciding, ViewScreen):
         lines = list(papers.type_paper(row, self.session.vocabulary))
         item = self.session.question_of(row.type) if row.drifts else None
         if item is not None:
-            lines += [(say("The question", "head"),), *papers.question_paper(item, known.entities if known else None)]
+            lines += papers.grounds(item, known.entities if known else None)
         return lines
 
     def _ask_evidence(self, row: Row) -> None:
@@ -419,6 +420,15 @@ class DeskScreen(Deciding, ViewScreen):
     def leave(self) -> None:
         """There is nothing behind the desk: say which key quits."""
         self.station.do_app_interrupt()
+
+
+def _named(thing: object) -> Line:
+    """What the detail shows, for its heading."""
+    if isinstance(thing, QueueItem):
+        return (say("Question"),)
+    if isinstance(thing, EntityView):
+        return (say("Entity"),)
+    return (say("Time line"),) if isinstance(thing, HistoryRow) else (say("Type"),)
 
 
 def _sample(bench: Workbench, item: QueueItem) -> tuple[EntityView, ...]:

@@ -1,33 +1,43 @@
-"""Groups that open: parents in memory, their entities read in pages when they come into sight."""
+"""Groups that open: parents in memory, their members (entities, edges) read in pages when they come into sight."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ct_tui.domain.queue import EntityView
     from ct_tui.tui.widgets.rows import Row
 
 PAGE = 200
 SEPARATOR = "\x1f"
 
 
+class Member(Protocol):
+    """What a group holds: anything with an id that is its own within the group."""
+
+    @property
+    def id(self) -> str:
+        """The id."""
+
+
+MemberT = TypeVar("MemberT", bound=Member)
+
+
 @dataclass
-class Members:
-    """The entities of one group that are read so far, in order, without repeats."""
+class Members(Generic[MemberT]):
+    """The members of one group that are read so far, in order, without repeats."""
 
     total: int
-    rows: list[EntityView] = field(default_factory=list)
+    rows: list[MemberT] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
     asked: int = -1
     done: bool = False
     stale: bool = False
 
-    def add(self, offset: int, page: Sequence[EntityView]) -> None:
+    def add(self, offset: int, page: Sequence[MemberT]) -> None:
         """Take a page in; one that does not follow what is there is dropped."""
         self.asked = -1
         if self.stale and offset == 0:
@@ -36,33 +46,33 @@ class Members:
             self.stale = False
         if offset != len(self.rows):
             return
-        for entity in page:
-            if entity.id not in self.index:
-                self.index[entity.id] = len(self.rows)
-                self.rows.append(entity)
+        for member in page:
+            if member.id not in self.index:
+                self.index[member.id] = len(self.rows)
+                self.rows.append(member)
         # A short page is the last one, whatever was counted before somebody wrote.
         if len(page) < PAGE or len(self.rows) >= self.total:
             self.done = True
             self.total = len(self.rows)
 
 
-class Store:
+class Store(Generic[MemberT]):
     """What is read of the groups of one list; `ask` has one page read (group, offset, last id before it)."""
 
     def __init__(self, ask: Callable[[str, int, str], None]) -> None:
         self._ask = ask
-        self._groups: dict[str, Members] = {}
+        self._groups: dict[str, Members[MemberT]] = {}
         self.open: set[str] = set()
         """Keys of the groups that are open."""
 
-    def members(self, group: str, total: int) -> Members:
+    def members(self, group: str, total: int) -> Members[MemberT]:
         """What is read of a group."""
         found = self._groups.get(group)
         if found is None:
             found = self._groups[group] = Members(total)
         return found
 
-    def known(self, group: str) -> Members | None:
+    def known(self, group: str) -> Members[MemberT] | None:
         """What is read of a group, or None where it was never opened."""
         return self._groups.get(group)
 
@@ -90,18 +100,22 @@ class Store:
 
 @dataclass(frozen=True)
 class Parent:
-    """A group: its row, what the filter looks in, and how many entities it has (0: it does not open)."""
+    """A group: its row, what the filter looks in, and how many members it has (0: it does not open)."""
 
     row: Row
     text: str
     members: int = 0
 
 
-class TreeRows:
-    """Parents with the entities of those that are open below them."""
+class TreeRows(Generic[MemberT]):
+    """Parents with the members of those that are open below them."""
 
     def __init__(
-        self, parents: Sequence[Parent], store: Store, child: Callable[[Row, EntityView, str], Row], needle: str = ""
+        self,
+        parents: Sequence[Parent],
+        store: Store[MemberT],
+        child: Callable[[Row, MemberT, str], Row],
+        needle: str = "",
     ) -> None:
         self._parents = parents
         self._store = store
@@ -129,23 +143,23 @@ class TreeRows:
         members = self._store.known(parent.row.key)
         if members is None or inner >= len(members.rows):
             return None
-        entity = members.rows[inner]
-        return self._child(parent.row, entity, child_key(parent.row.key, entity.id))
+        member = members.rows[inner]
+        return self._child(parent.row, member, child_key(parent.row.key, member.id))
 
     def find(self, key: str) -> int | None:
         """The index of a row."""
-        group, _, entity = key.partition(SEPARATOR)
+        group, _, member = key.partition(SEPARATOR)
         at = self._index.get(group)
         if at is None:
             return None
-        if not entity:
+        if not member:
             return self._starts[at]
         members = self._store.known(group)
-        inner = members.index.get(entity) if members is not None and group in self._store.open else None
+        inner = members.index.get(member) if members is not None and group in self._store.open else None
         return None if inner is None else self._starts[at] + 1 + inner
 
     def want(self, start: int, stop: int) -> None:
-        """Have the entities in sight read."""
+        """Have the members in sight read."""
         if not self._parents:
             return
         at = max(0, bisect_right(self._starts, start) - 1)
@@ -155,19 +169,19 @@ class TreeRows:
                 self._store.want(parent.row.key, parent.members, stop - self._starts[at])
             at += 1
 
-    def matching(self, needle: str) -> TreeRows:
-        """The parents whose text holds the needle, with their entities."""
+    def matching(self, needle: str) -> TreeRows[MemberT]:
+        """The parents whose text holds the needle, with their members."""
         low = needle.lower()
         kept = [parent for parent in self._parents if low in parent.text.lower()]
         return TreeRows(kept, self._store, self._child, needle)
 
     def keys(self, like: Row | None) -> Iterable[str]:
-        """The keys of the rows beside one: the other parents, or the entities of the same group that are read."""
+        """The keys of the rows beside one: the other parents, or the members of the same group that are read."""
         if like is None or SEPARATOR not in like.key:
             return [parent.row.key for parent in self._parents if parent.row.markable]
         group = like.key.partition(SEPARATOR)[0]
         members = self._store.known(group)
-        return [] if members is None else [child_key(group, entity.id) for entity in members.rows]
+        return [] if members is None else [child_key(group, member.id) for member in members.rows]
 
     def _size(self, parent: Parent) -> int:
         if parent.row.key not in self._store.open or not parent.members:
@@ -175,9 +189,9 @@ class TreeRows:
         return self._store.members(parent.row.key, parent.members).total
 
 
-def child_key(group: str, entity: str) -> str:
-    """The key of an entity's row below its group."""
-    return f"{group}{SEPARATOR}{entity}"
+def child_key(group: str, member: str) -> str:
+    """The key of a member's row below its group."""
+    return f"{group}{SEPARATOR}{member}"
 
 
 def parent_key(key: str) -> str:
