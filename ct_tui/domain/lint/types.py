@@ -41,7 +41,7 @@ def type_look_alike(counts: TypeCounts, vocabulary: Vocabulary) -> Iterator[Find
     for name in dict.fromkeys([*vocabulary.names, *_readable(counts)]):
         by_look.setdefault(skeleton(name), []).append(name)
     for raw, count in counts:
-        if not isinstance(raw, str) or not readable(raw) or raw in vocabulary:
+        if not isinstance(raw, str) or not readable(raw) or not trim(raw) or raw in vocabulary:
             continue
         twins = [n for n in by_look[skeleton(raw)] if label_key(n) != label_key(raw)]
         # Of undeclared twins the plain one is the word itself; of none is plain, both are named.
