@@ -55,12 +55,17 @@ def heading(words: str, note: Line = NOTHING) -> Line:
 
 
 def question_paper(item: QueueItem, entities: Sequence[EntityView] | None, *, deferred: bool = False) -> Lines:
-    """A question: why it is here, why nothing settled it, what it could be, and the evidence."""
+    """A question: what it is about, then all that speaks for an answer."""
     yield (data(item.label, "title"),)
     put_off = (say(" · put off for this session", "dim"),) if deferred else NOTHING
     covers = (say(" · ", "dim"), counted(item.count, "entity", "entities")) if item.entities else NOTHING
     yield (drawn(KIND_SIGNS[item.kind], "warn"), blank(1), data(item.kind.value, "warn"), *covers, *put_off)
     yield NOTHING
+    yield from grounds(item, entities)
+
+
+def grounds(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
+    """Why a question is here, why nothing settled it, what it could be, and the evidence."""
     yield from _reasons("Why it is here", item.why)
     yield from _reasons(_against_heading(item.kind), item.why_not)
     if item.suggestions:
@@ -256,12 +261,12 @@ def _disposition(row: TypeCount) -> Lines:
     target = (say("become "), data(row.to, "type")) if row.to is not None else (say("change"),)
     for count, glyph, ink, words in (
         (parts.fine, "─ ", "bar-declared", (fine,)),
-        (parts.moving, "▒ ", "bar-move", target),
-        (parts.asked, "█ ", "bar-ask", (say("wait for a ruling"),)),
-        (row.shielded, "░ ", "bar-spared", (say("are shielded: reported, never retyped"),)),
-        (row.report_only, "░ ", "bar-spared", (say("lie in folders that are off: reported only"),)),
-        (row.kept, "░ ", "bar-spared", (say("are kept by a ruling"),)),
-        (row.held, "░ ", "bar-spared", (say("are held: the policy cannot decide"),)),
+        (parts.moving, "╍ ", "bar-move", target),
+        (parts.asked, "━ ", "bar-ask", (say("wait for a ruling"),)),
+        (row.shielded, "┄ ", "bar-spared", (say("are shielded: reported, never retyped"),)),
+        (row.report_only, "┄ ", "bar-spared", (say("lie in folders that are off: reported only"),)),
+        (row.kept, "┄ ", "bar-spared", (say("are kept by a ruling"),)),
+        (row.held, "┄ ", "bar-spared", (say("are held: the policy cannot decide"),)),
         (parts.unreadable, "! ", "bar-unreadable", (say("are unreadable and never written"),)),
     ):
         if count:

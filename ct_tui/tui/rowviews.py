@@ -29,7 +29,7 @@ def type_row(row: TypeCount, longest: int, *, is_open: bool) -> Parent:
     def draw(width: int) -> Line:
         name = max(8, min(20, width // 3))
         word = 17 if width >= 44 else 14
-        bar = width - name - word - 9
+        bar = width - name - word - 10
         counts = right(number(row.count, "strong"), 6)
         if bar < 4:
             return columns(
@@ -58,32 +58,32 @@ def item_row(item: QueueItem, *, is_open: bool, deferred: bool) -> Parent:
     members = min(item.count, len(item.entities))
 
     def draw(width: int) -> Line:
-        name = max(8, min(26, width // 3 if width < 60 else width * 2 // 5))
-        kind = 18 if width >= 50 else 0
-        best: Line = (say("· later", "dim"),) if deferred else ()
-        if item.suggestions and not deferred:
-            first = item.suggestions[0]
-            best = (say("→ ", "faint"), data(first.type, "type"), blank(1), share(first.score, "dim"))
+        name = max(10, min(26, width * 2 // 5))
+        shown = "dim" if deferred else "warn"
+        kind: Line = (data(item.kind.value, "dim"),)
+        best: Line = (say("· later", "dim"),) if deferred else _best(item)
         cells: list[tuple[Line, int]] = [
             (_twist(opens=bool(members), is_open=is_open), 2),
-            (
-                (
-                    drawn(KIND_SIGNS[item.kind], "dim" if deferred else "warn"),
-                    blank(1),
-                    data(item.label, "dim" if deferred else "type"),
-                ),
-                name,
-            ),
-            (right(number(item.count, "strong"), 6), 7),
+            ((drawn(KIND_SIGNS[item.kind], shown), blank(1), data(item.label, "dim" if deferred else "type")), name),
+            ((*right(number(item.count, "strong"), 6), blank(2)), 8),
         ]
-        if kind:
-            cells.append(((data(item.kind.value, "dim"),), kind))
-        cells.append((best if kind or best else (data(item.kind.value, "dim"),), 0))
+        if width >= 76:
+            cells += [(best, 0), (kind, 20)]
+        else:
+            cells.append((best or kind, 0))
         return columns(width, *cells)
 
     return Parent(
         Row(item.id, item, draw, opens=bool(members), is_open=is_open), f"{item.label} {item.kind.value}", members
     )
+
+
+def _best(item: QueueItem) -> Line:
+    """The best suggestion with its score."""
+    if not item.suggestions:
+        return ()
+    first = item.suggestions[0]
+    return (say("→ ", "faint"), data(first.type, "type"), blank(1), share(first.score, "dim"))
 
 
 def entity_row(parent: Row, entity: EntityView, key: str) -> Row:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WIDE = 100
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
 BREADTHS: list[tuple[int, str]] | None = [(0, "-slim"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide")]
-HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (20, "-tall")]
+HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (20, "-mid"), (32, "-tall")]
 
 
 def too_small() -> Lines:

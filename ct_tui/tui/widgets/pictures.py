@@ -66,11 +66,11 @@ class Parts:
         return (sizes[0], sizes[1], sizes[2], sizes[3], sizes[4])
 
 
-BAR_GLYPHS = (("─", "bar-declared"), ("▒", "bar-move"), ("█", "bar-ask"), ("░", "bar-spared"), ("!", "bar-unreadable"))
+BAR_GLYPHS = (("─", "bar-declared"), ("╍", "bar-move"), ("━", "bar-ask"), ("┄", "bar-spared"), ("!", "bar-unreadable"))
 
 
 def drift_bar(row: TypeCount, longest: int, width: int) -> Line:
-    """The bar of one type, as long as its count is to the longest: thin where declared, solid where asked."""
+    """The bar of one type, as long as its count is to the longest: thin is declared, heavy is asked, dashed moves."""
     cells = max(1, round(row.count * width / longest)) if longest and row.count else 0
     sizes = Parts.of(row).cells(min(cells, width))
     return tuple(drawn(glyph * size, ink) for (glyph, ink), size in zip(BAR_GLYPHS, sizes, strict=True) if size)
@@ -110,7 +110,7 @@ def _spared(row: TypeCount) -> Line:
 def meter(value: float, width: int, ink: str = "bar-ask") -> Line:
     """A score between 0 and 1 as a bar on its ground."""
     full = max(0, min(width, round(value * width)))
-    return (drawn("█" * full, ink), drawn("░" * (width - full), "faint"))
+    return (drawn("━" * full, ink), drawn("─" * (width - full), "faint"))
 
 
 def sparkline(values: Sequence[int | None], width: int, ink: str = "warn") -> Line:
