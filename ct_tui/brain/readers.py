@@ -104,7 +104,7 @@ def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[tup
     db.execute(sql.TYPES_TABLE)
     db.execute(sql.TYPES_CLEAR)
     for raw in types:
-        db.execute(sql.TYPES_FILL_BYTES if isinstance(raw, bytes) else sql.TYPES_FILL, (raw,))
+        db.execute(sql.TYPES_FILL_BYTES if _broken(raw) else sql.TYPES_FILL, (raw,))
     return db.stream(live(db, schema, sql.CANDIDATES))
 
 
@@ -126,13 +126,13 @@ def all_live(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
 
 def ids_of_type(db: Db, schema: Schema, raw: RawText) -> list[str]:
     """Ids of the live entities that bear exactly this type."""
-    statement = sql.same_type(live(db, schema, sql.IDS_OF_TYPE), is_bytes=isinstance(raw, bytes))
+    statement = sql.same_type(live(db, schema, sql.IDS_OF_TYPE), broken=_broken(raw))
     return [display(i) for (i,) in db.rows(statement, (raw,))]
 
 
 def page_of_type(db: Db, schema: Schema, raw: RawText, after: str, limit: int) -> list[EntityRow]:
     """One page of the live entities of a type, in id order."""
-    statement = sql.same_type(live(db, schema, sql.PAGE_OF_TYPE), is_bytes=isinstance(raw, bytes))
+    statement = sql.same_type(live(db, schema, sql.PAGE_OF_TYPE), broken=_broken(raw))
     return [_detailed(row) for row in db.rows(_with_details(schema, statement), (raw, after, limit))]
 
 
@@ -382,6 +382,17 @@ def in_chunks(db: Db, values: Sequence[str], query: Any) -> list[Any]:
 
 # What is shown of an entity besides id, name and type, where the brain has it.
 _DETAILS = {"summary": "''", "created_at": "NULL", "updated_at": "NULL"}
+
+
+def _broken(raw: RawText) -> bool:
+    """Whether bytes are no UTF-8: only then may they also have been a text in the brain."""
+    if not isinstance(raw, bytes):
+        return False
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _with_details(schema: Schema, statement: str) -> str:

@@ -66,7 +66,7 @@ SUSPECTS = (
 TYPES_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_types (type PRIMARY KEY)"
 TYPES_CLEAR = "DELETE FROM temp.ct_tui_types"
 TYPES_FILL = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)"
-# Bytes stand for a BLOB or for text that is not UTF-8, which SQLite tells apart.
+# Bytes that are no UTF-8 stand for a BLOB or for such a text, which SQLite tells apart.
 TYPES_FILL_BYTES = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?1), (CAST(?1 AS TEXT))"
 IDS_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_ids (id PRIMARY KEY)"
 THESE_IDS = "(SELECT id FROM temp.ct_tui_ids)"
@@ -128,9 +128,9 @@ def live(statement: str, *, redirects: bool) -> str:
     return statement.replace("{live}", _LIVE + (_NOT_MERGED if redirects else ""))
 
 
-def same_type(statement: str, *, is_bytes: bool) -> str:
-    """Fill in the comparison with a type (?1); bytes stand for a BLOB or for text that is not UTF-8."""
-    condition = "e.entity_type IN (?1, CAST(?1 AS TEXT))" if is_bytes else "e.entity_type IS ?1"
+def same_type(statement: str, *, broken: bool) -> str:
+    """Fill in the comparison with a type (?1); bytes that are no UTF-8 stand for a BLOB or for such a text."""
+    condition = "e.entity_type IN (?1, CAST(?1 AS TEXT))" if broken else "e.entity_type IS ?1"
     return statement.replace("{same_type}", condition)
 
 

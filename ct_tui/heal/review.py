@@ -59,7 +59,9 @@ def build_queue(
     """All open questions of one survey; `fits` gives the edges of a label that each type would satisfy."""
     basis = _Ranking(situation, found, fits)
     items = [_proposal_item(verdict, situation, basis) for verdict in held]
-    items += [_item(slug, key, group, basis) for (slug, key), group in found.groups.items()]
+    # The survey meets only some of the unreadable rows; they are listed below, all of them together.
+    groups = ((where, group) for where, group in found.groups.items() if where[0] != ItemKind.ROW.slug)
+    items += [_item(slug, key, group, basis) for (slug, key), group in groups]
     items += _dead_alias_items(situation)
     items += _unreadable_manifests(situation, found)
     items += _unreadable_rows(db, situation)
@@ -203,7 +205,7 @@ def _unreadable_manifests(situation: Situation, found: Survey) -> list[QueueItem
 
 
 def _unreadable_rows(db: Db, situation: Situation) -> list[QueueItem]:
-    """All of them at once: the survey meets only those that a type or a ruling leads to."""
+    """Rows of which id, name or type is no readable text, as one question."""
     rows = readers.unreadable_rows(db, situation.schema)
     if not rows:
         return []
