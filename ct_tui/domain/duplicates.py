@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ct_tui.domain.lint.report import APART
 from ct_tui.domain.names import label_key, merge_key
 from ct_tui.domain.plan import RedirectChange
 from ct_tui.domain.queue import ItemKind, QueueItem, Suggestion
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
     from ct_tui.domain.near import NearPair
     from ct_tui.domain.rulings import Body
-
-APART_RULE = "duplicate"
-"""The rule name of an exception that keeps entities apart."""
 
 EVIDENCE_BONUS = 0.1
 """What shared evidence adds to the score of a near pair."""
@@ -297,12 +295,12 @@ def merge_into(members: Sequence[str], survivor: str) -> Merge:
 
 def keep_apart(members: Sequence[str]) -> Except:
     """The ruling that the members are different things, for good."""
-    return Except(APART_RULE, tuple(sorted(set(members), key=id_order)))
+    return Except(APART, tuple(sorted(set(members), key=id_order)))
 
 
 def not_now(members: Sequence[str], until: dt.date) -> Except:
     """The ruling that the members are not merged before a day."""
-    return Except(APART_RULE, tuple(sorted(set(members), key=id_order)), until)
+    return Except(APART, tuple(sorted(set(members), key=id_order)), until)
 
 
 _WHY = {

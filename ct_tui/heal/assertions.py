@@ -115,9 +115,9 @@ def look_up_name(db: Db, situation: Situation, asked: str) -> Lookup:
     return look_up(asked, curation.name_rows(db, situation.schema, situation.redirects), find)
 
 
-def relations_between(situation: Situation, source: End, target: End) -> tuple[Relation, ...]:
-    """The relations whose signature fits two ends, for a form to offer."""
-    return fitting(_signatures(situation, source, target), source.type, target.type)
+def relations_between(situation: Situation, source_type: str, target_type: str) -> tuple[Relation, ...]:
+    """The relations whose signature fits two types, for a form to offer."""
+    return fitting(rulebook(situation.manifests).main, source_type, target_type)
 
 
 def plan_assertion(db: Db, situation: Situation, request: Request, mints: Mints | None, now_ms: int) -> Assertion:

@@ -9,6 +9,8 @@ from ct_tui.brain import readers
 from ct_tui.domain.census import display
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.ladder import Verdict
+from ct_tui.domain.lint.registry import BY_ID
+from ct_tui.domain.lint.report import APART, kept_apart
 from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.queue import Impact, ItemKind
 from ct_tui.domain.rulings import SEED_FAMILY, Alias, EdgeRepair, Except, Keep, Legalize, Merge, Retype, Revoke
@@ -48,11 +50,11 @@ def _check(db: Db, situation: Situation, vocabulary: Vocabulary, body: Body, sup
     elif isinstance(body, Revoke):
         _check_seq(situation, body.revokes, "revoke")
     elif isinstance(body, Merge):
-        _check_entities(db, situation, (body.survivor, *body.losers))
+        _check_merge(db, situation, body)
     elif isinstance(body, EdgeRepair):
         check_repair(db, situation, vocabulary, body)
     elif isinstance(body, Except):
-        _check_until(situation, body)
+        _check_exception(db, situation, body)
     _check_contradiction(situation, body, supersedes)
 
 
@@ -221,6 +223,26 @@ def _check_contradiction(situation: Situation, body: Body, supersedes: int | Non
                 f"ruling #{ruling.seq} already decides this label: {ruling.body}",
                 f"replace it with --supersedes {ruling.seq}, or revoke it first",
             )
+
+
+def _check_merge(db: Db, situation: Situation, body: Merge) -> None:
+    if body.survivor in body.losers:
+        raise BadInput(f"{body.survivor} cannot be merged into itself")
+    _check_entities(db, situation, (body.survivor, *body.losers))
+    members = frozenset((body.survivor, *body.losers))
+    for pair in kept_apart(situation.acting, situation.today):
+        if pair <= members:
+            raise BadInput(f"{' and '.join(sorted(pair))} are ruled to be different things", "revoke that ruling first")
+
+
+def _check_exception(db: Db, situation: Situation, body: Except) -> None:
+    if body.rule == APART:
+        if len(set(body.focus)) < 2:
+            raise BadInput("keeping things apart takes at least two entities")
+        _check_entities(db, situation, body.focus)
+    elif body.rule not in BY_ID or body.rule == "rule-failed":
+        raise BadInput(f"{body.rule!r} is no rule that can be excepted", f"rules: {', '.join(BY_ID)}")
+    _check_until(situation, body)
 
 
 def _check_until(situation: Situation, body: Except) -> None:

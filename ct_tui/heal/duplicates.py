@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.duplicates import Candidate, Grouping, SelfLoop
     from ct_tui.domain.near import NearPair
     from ct_tui.domain.plan import RedirectChange
-    from ct_tui.domain.queue import QueueItem, Suggestion
+    from ct_tui.domain.queue import EntityView, QueueItem, Suggestion
     from ct_tui.domain.rulings import Body, Merge
     from ct_tui.heal.situation import Situation
 
@@ -428,6 +428,45 @@ def _shared_passages(db: Db, situation: Situation, pairs: Sequence[NearPair]) ->
     members = dict.fromkeys(i for p in pairs for i in (p.one.id, p.other.id))
     curation.fill_members(db, (("near", (m,)) for m in members), situation.redirects)
     return same_evidence(curation.quotes(db, situation.schema))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Entities beside each other; `shared` are the passages that two of them quote, `neighbours` what both lead to."""
+
+    entities: tuple[EntityView, ...]
+    near: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
+    self_loops: tuple[SelfLoop, ...] = ()
+
+
+def compare(db: Db, situation: Situation, entities: tuple[EntityView, ...]) -> Comparison:
+    """What entities have in common, for a human who decides whether they are one thing."""
+    ids = [e.id for e in entities]
+    curation.fill_members(db, [("asked", ids)], situation.redirects)
+    quoted: dict[str, set[str]] = {}
+    for passage, member in curation.quotes(db, situation.schema):
+        quoted.setdefault(passage, set()).add(member)
+    ends: dict[str, set[str]] = {}
+    for entity in entities:
+        for edge in entity.edges:
+            ends.setdefault(edge.other_name, set()).add(entity.id)
+    return Comparison(
+        entities,
+        _why_near(entities),
+        tuple(sorted(p for p, who in quoted.items() if len(who) > 1)),
+        tuple(sorted(name for name, who in ends.items() if len(who) > 1)),
+        curation.self_loops(db, situation.schema).get("asked", ()),
+    )
+
+
+def _why_near(entities: Sequence[EntityView]) -> tuple[str, ...]:
+    from ct_tui.domain.near import shape, why_near
+
+    shapes = [shape(e.name) for e in entities]
+    reasons = (why_near(a, b) for at, a in enumerate(shapes) for b in shapes[at + 1 :])
+    return tuple(dict.fromkeys(r.value for r in reasons if r is not None))
 
 
 def queue_items(db: Db, situation: Situation) -> Iterator[QueueItem]:

@@ -16,7 +16,7 @@ from ct_tui.domain.census import display
 from ct_tui.domain.lint import compound, facts, names, rulings, types
 from ct_tui.domain.lint.edges import EdgeVocabulary, edge_related_to, edge_type_undeclared
 from ct_tui.domain.lint.registry import BY_ID
-from ct_tui.domain.lint.report import KEPT_PER_RULE, Exceptions, Gatherer, LintReport, finding_items, rule_failed
+from ct_tui.domain.lint.report import KEPT_PER_RULE, Exceptions, Gatherer, LintReport, rule_failed
 from ct_tui.domain.manifest import TIER_FACT
 from ct_tui.domain.plan import Progress
 from ct_tui.domain.rulings import Dead
@@ -302,15 +302,8 @@ def automatic(db: Db, situation: Situation) -> bool:
     return row_count(db, situation) <= AUTOMATIC_ROWS
 
 
-def queue_items(brain: Brain, db: Db, situation: Situation) -> Iterator[QueueItem]:
-    """The findings as questions; a large brain gives one question that says where to look."""
-    if automatic(db, situation):
-        yield from finding_items(lint(brain, situation))
-    else:
-        yield _too_large(row_count(db, situation))
-
-
-def _too_large(rows: int) -> QueueItem:
+def too_large_item(rows: int) -> QueueItem:
+    """The question that stands for all findings of a brain too large to be linted without being asked."""
     from ct_tui.domain.queue import ItemKind, QueueItem
 
     return QueueItem(

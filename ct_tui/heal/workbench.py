@@ -19,10 +19,11 @@ from ct_tui.brain.watch import Change, Watch
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, display, with_tallies
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.ladder import Ladder
+from ct_tui.domain.lint.report import KEPT_PER_RULE, finding_items
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind
-from ct_tui.domain.rulings import dead_aliases
-from ct_tui.heal import checks, heal_pass, planner, views
+from ct_tui.domain.rulings import Merge, dead_aliases
+from ct_tui.heal import checks, duplicates, heal_pass, lint, planner, views
 from ct_tui.heal.apply import Applier, Closing
 from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens, undo_edge_changes
@@ -34,15 +35,20 @@ from ct_tui.heal.who import reviewer
 from ct_tui.policy.load import load_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from ct_tui.brain.connection import Db
+    from ct_tui.domain.assertions import Lookup, Relation
+    from ct_tui.domain.duplicates import MergeReport
     from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.lint.report import LintReport
     from ct_tui.domain.manifest import EdgeType, Vocabulary
     from ct_tui.domain.plan import EdgeEffect, Plan, Progress, Receipt
     from ct_tui.domain.queue import EntityView, Impact, Queue, QueueItem
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.assertions import AssertionResult, Mints, Request
+    from ct_tui.heal.duplicates import Board, Comparison
     from ct_tui.heal.edges import EdgeReport, ListedEdge
     from ct_tui.heal.heal_pass import HealReport
     from ct_tui.heal.held import ProposalVerdict
@@ -103,7 +109,7 @@ class View:
     def plan(self) -> Plan:
         """What heal would do now."""
         plan = planner.make_plan(self.situation, self.found)
-        return _with_edges(self, plan)
+        return _with_merges(self, _with_edges(self, plan))
 
     @cached_property
     def edges(self) -> EdgeLens:
@@ -126,8 +132,24 @@ class View:
     def queue(self) -> Queue:
         """The review queue."""
         with self.brain.snapshot() as db:
-            held, extra = self._held(db), self.edge_questions.items()
+            held = self._held(db)
+            extra = [
+                *self.edge_questions.items(),
+                *duplicates.queue_items(db, self.situation),
+                *self._finding_items(db),
+            ]
             return build_queue(db, self.situation, self.found, fits=self.edges.fits, held=held, extra=extra)
+
+    @cached_property
+    def lint_report(self) -> LintReport:
+        """What the curation rules find."""
+        return lint.lint(self.brain, self.situation)
+
+    def _finding_items(self, db: Db) -> tuple[QueueItem, ...]:
+        """The findings as questions; of a large brain one question that says where to look."""
+        if lint.automatic(db, self.situation):
+            return finding_items(self.lint_report)
+        return (lint.too_large_item(lint.row_count(db, self.situation)),)
 
     def _tallies(self) -> dict[RawText, Tally]:
         """The dispositions per type; of a large brain whose survey nobody needed yet, without fetching its rows."""
@@ -398,6 +420,9 @@ class Workbench:
     def impact(self, body: Body) -> Impact:
         """What a ruling would do before anybody signs it."""
         view = self.view()
+        if isinstance(body, Merge):
+            with self.brain.snapshot() as db:
+                return _edge_impact(view, body, duplicates.merge_impact(db, view.situation, body))
         return _edge_impact(view, body, checks.impact_of(view.situation, view.found, body))
 
     def rule(
@@ -520,7 +545,8 @@ class Workbench:
         """The inverse of a run; raises BadInput for an unknown one."""
         view = self.view()
         with self.brain.snapshot() as db:
-            return _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run))
+            undo = _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run))
+            return _with_merge_undo(view, db, undo)
 
     def apply(
         self,
@@ -572,7 +598,18 @@ class Workbench:
             receipt = self._heal(plan, verdict, by, progress, stop)
         except CtTuiError as error:
             return replace(heal_pass.applied_report(report, None), error=error.message)
+        self._remember_findings(receipt)
         return heal_pass.applied_report(report, receipt)
+
+    def _remember_findings(self, receipt: Receipt | None) -> None:
+        """Let the next night tell new findings from old ones; of a large brain only `lint` with `remember` does."""
+        if receipt is None or receipt.run is None or receipt.stopped:
+            return
+        view = self.view()
+        with self.brain.reading() as db:
+            small = lint.automatic(db, view.situation)
+        if small:
+            lint.remember_night(self.brain, view.situation, receipt.run, int(self._clock()))
 
     def _heal(
         self,
@@ -587,7 +624,7 @@ class Workbench:
         if not verdict.ensure or not plan.manifests:
             return None
         # Drift blocks the retypes alone: the manifests are ensured all the same, as the app does it.
-        only = replace(plan, changes=(), edge_changes=(), _digest=[])
+        only = replace(plan, changes=(), edge_changes=(), merges=(), _digest=[])
         return self._run(only, self._closing_without_marks, by, progress, stop, backup=None)
 
     def _run(
@@ -627,6 +664,100 @@ class Workbench:
         }
         return {**numbers, "edges": view.edges.numbers()}
 
+    # Curating
+
+    def lint(
+        self,
+        *,
+        only: Collection[str] | None = None,
+        keep: int | None = KEPT_PER_RULE,
+        remember: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> LintReport:
+        """What the curation rules find, new or old since the last night; a rule that crashed says so.
+
+        `only` names the rules to run, `keep` limits the findings of each that are kept (None keeps all). With
+        `remember` this counts as a night of its own, for a brain that is too large to be linted at the end of a heal.
+        """
+        view = self.view()
+        if only is None and keep == KEPT_PER_RULE and not remember and "lint_report" in view.__dict__:
+            return view.lint_report
+        pace = lint.Pace(progress=progress, stop=stop)
+        report = lint.lint(self.brain, view.situation, only=lint.ALL if only is None else only, keep=keep, pace=pace)
+        if remember:
+            self.brain.require_writable()
+            last = self.runs()
+            lint.remember_night(self.brain, view.situation, last[0].id if last else 0, int(self._clock()))
+        return report
+
+    def duplicates(
+        self,
+        *,
+        apply: bool = False,
+        confirm: str | None = None,
+        waive: str | None = None,
+        by: str = "",
+        stop: threading.Event | None = None,
+    ) -> MergeReport:
+        """The app's merge of duplicates; without `apply` the report alone. Every merge is a run that can be undone."""
+        asked = duplicates.Asked(apply, confirm, waive, by or reviewer())
+        if apply and not self.write_refusal:
+            self._remember_head()
+        return duplicates.sweep(self.brain, self.view().situation, asked, self._clock, stop)
+
+    def duplicate_groups(self, *, near: bool = True) -> Board:
+        """Groups of one name and near pairs, each with what speaks for its members and the rulings to choose from."""
+        view = self.view()
+        with self.brain.snapshot() as db:
+            return duplicates.board(db, view.situation, near=near)
+
+    def side_by_side(self, ids: Sequence[str]) -> Comparison:
+        """Entities beside each other: facts, edges, sources, what they share, and the loops a merge would make."""
+        view = self.view()
+        with self.brain.snapshot() as db:
+            return duplicates.compare(db, view.situation, tuple(self.entity(i) for i in dict.fromkeys(ids)))
+
+    def merges(self, ids: Sequence[str] = (), limit: int = 500) -> tuple[dict[str, Any], ...]:
+        """Merges as our history keeps them, newest first."""
+        from ct_tui.brain import curation
+
+        with self.brain.reading() as db:
+            return curation.merge_history(db, self.brain.refresh_schema(), ids, limit)
+
+    def look_up(self, name: str) -> Lookup:
+        """What a name or an id means: one entity, an alias of one, or the candidates with reasons."""
+        from ct_tui.heal import assertions
+
+        view = self.view()
+        with self.brain.snapshot() as db:
+            return assertions.look_up_name(db, view.situation, name)
+
+    def relations_between(self, source_type: str, target_type: str) -> tuple[Relation, ...]:
+        """The declared relations whose signature fits two types, exact ones first."""
+        from ct_tui.heal import assertions
+
+        return assertions.relations_between(self.view().situation, source_type, target_type)
+
+    def assert_fact(
+        self, request: Request, *, apply: bool = False, mints: Mints | None = None, by: str = ""
+    ) -> AssertionResult:
+        """One fact-edge the guide's way; without `apply` what would be written, with every question and conflict.
+
+        Raises BadInput for what the guide does not allow; `mints` lets new entities in through the write gate.
+        """
+        from ct_tui.heal import assertions
+
+        view, now_ms = self.view(), int(self._clock() * 1000)
+        with self.brain.snapshot() as db:
+            planned = assertions.plan_assertion(db, view.situation, request, mints, now_ms)
+        if not apply:
+            return assertions.AssertionResult(planned)
+        self.brain.require_writable()
+        return assertions.write_assertion(
+            self.brain, planned, mints=mints, answered=request.answered, by=by or reviewer(), now_ms=now_ms
+        )
+
     def _done_by(self, plan: Plan) -> frozenset[str]:
         """What a stopped run of this very plan has written already."""
         with self.brain.reading() as db:
@@ -654,6 +785,24 @@ def _with_edge_undo(view: View, db: Db, plan: Plan) -> Plan:
         return plan
     repairs = undo_edge_changes(db, view.situation, plan.undoes)
     return replace(plan, edge_changes=repairs.changes, notes=(*plan.notes, *repairs.notes), _digest=[])
+
+
+def _with_merges(view: View, plan: Plan) -> Plan:
+    """The plan with the merges that rulings in force still ask for."""
+    if not view.situation.acting.merges:
+        return plan
+    with view.brain.snapshot() as db:
+        changes, notes = duplicates.ruled_merges(db, view.situation)
+    return replace(plan, merges=changes, notes=(*plan.notes, *notes), _digest=[])
+
+
+def _with_merge_undo(view: View, db: Db, plan: Plan) -> Plan:
+    """The undo plan with the run's merges taken back."""
+    if plan.undoes is None:
+        return plan
+    changes, moved = duplicates.undo_merges(db, view.situation, plan.undoes)
+    notes = (*plan.notes, *(f"changed since, left alone: {m}" for m in moved))
+    return replace(plan, merges=changes, notes=notes, _digest=[])
 
 
 def _edge_impact(view: View, body: Body, impact: Impact) -> Impact:
