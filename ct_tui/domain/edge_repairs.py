@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.edges import EdgeState, Fit, Rulebook, Triple, Triples, edge_text
+from ct_tui.domain.lint.edges import is_related_to
 from ct_tui.domain.manifest import EdgeType
 from ct_tui.domain.names import label_key
 from ct_tui.domain.plan import EdgeChange, EdgeChangeKind, EdgeRow
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ct_tui.domain.rulings import Ruling
-
-RELATED_KEYS = frozenset({"related_to", "relates", "relatedto"})
-"""Comparison keys of the edge name that says nothing; declaring it is never a good repair."""
 
 PER_SIDE = 3
 """How many types are proposed for one end."""
@@ -77,7 +75,7 @@ class Violation:
 class Proposal:
     """One repair for a group of edges: `fixes` of them conform afterwards, `fit` counts what else hangs on the type.
 
-    `whole_type` says that the type is ruled on for every entity that bears it, since nobody declared it.
+    `whole_type` names the type that is ruled on for every entity that bears it, since nobody declared it.
     """
 
     kind: ProposalKind
@@ -86,11 +84,13 @@ class Proposal:
     why: tuple[str, ...]
     fixes: int
     fit: Fit
-    whole_type: bool = False
+    whole_type: str = ""
 
     @property
     def text(self) -> str:
-        """The repair in a few words."""
+        """The repair in a few words, different for every proposal of one group."""
+        if self.whole_type:
+            return f"retype every {self.whole_type} to {self.to}"
         if self.kind is ProposalKind.RENAME:
             return f"rename to {self.to}"
         if self.kind is ProposalKind.WIDEN:
@@ -162,28 +162,33 @@ class _Advice:
         if self._v.target_movable:
             yield from self._retype(ProposalKind.RETYPE_TARGET, target, lambda t: (source, t))
 
-    def _retype(self, kind: ProposalKind, old: str, ends: Callable[[str], tuple[str, str]]) -> Sequence[Proposal]:
+    def _retype(self, kind: ProposalKind, old: str, ends: Callable[[str], tuple[str, str]]) -> Iterable[Proposal]:
+        states = {n: self._signatures.judge(self._v.edge_type, *ends(n)) for n in self._known.names}
+        fitting = {n: s for n, s in states.items() if s.conforms and label_key(n) != label_key(old)}
+        if old not in self._known:
+            yield from self._whole_type(kind, old, fitting)
+        single = (self._single(kind, name, state) for name, state in fitting.items())
+        yield from sorted(single, key=lambda p: -p.score)[:PER_SIDE]
+
+    def _whole_type(self, kind: ProposalKind, old: str, fitting: Mapping[str, EdgeState]) -> Sequence[Proposal]:
+        """Rulings on every entity of an undeclared type, where an alias reaches any."""
         fits = self._triples.fit_by_type(old, self._book)
-        # An alias reaches only entities that nothing holds back; where it reaches none, single entities are ruled on.
-        whole = old not in self._known and any(fit.total for fit in fits.values())
         found: list[Proposal] = []
-        for name in self._known.names:
-            state = self._signatures.judge(self._v.edge_type, *ends(name))
-            if label_key(name) == label_key(old) or not state.conforms:
-                continue
-            found.append(self._retyped(kind, old, name, state, fits.get(name, Fit(0, 0)), whole=whole))
+        for name, state in fitting.items():
+            fit = fits[name]
+            if fit.total:
+                why = (self._conforming(name, state), f"{fit.fit} of {fit.total} edges of every {old} would conform")
+                score = 0.45 + 0.5 * fit.fit / fit.total + (0.02 if state is EdgeState.EXACT else 0.0)
+                found.append(Proposal(kind, name, score, why, self._v.count, fit, whole_type=old))
         return sorted(found, key=lambda p: -p.score)[:PER_SIDE]
 
-    def _retyped(self, kind: ProposalKind, old: str, new: str, state: EdgeState, fit: Fit, *, whole: bool) -> Proposal:
+    def _single(self, kind: ProposalKind, name: str, state: EdgeState) -> Proposal:
+        why = (self._conforming(name, state), "only these entities move")
+        return self._of_group(kind, name, 0.35 if state is EdgeState.EXACT else 0.3, why)
+
+    def _conforming(self, name: str, state: EdgeState) -> str:
         how = "conform" if state is EdgeState.EXACT else "conform by the parent type"
-        whose = f"{self._v.count} of these edges {how} if the end is a {new}"
-        if not whole:
-            why = (whose, "only these entities move")
-            score = 0.35 if state is EdgeState.EXACT else 0.3
-            return Proposal(kind, new, score, why, self._v.count, Fit(self._v.count, self._v.count))
-        share = fit.fit / fit.total if fit.total else 0.0
-        why = (whose, f"{fit.fit} of {fit.total} edges of every {old} would conform")
-        return Proposal(kind, new, 0.45 + 0.5 * share, why, self._v.count, fit, whole_type=True)
+        return f"{self._v.count} of these edges {how} if the end is a {name}"
 
     def renames(self) -> Iterable[Proposal]:
         for name in self._signatures.edge_names:
@@ -206,7 +211,7 @@ class _Advice:
         source, target = self._v.source_type, self._v.target_type
         if source is None or target is None or source not in self._known or target not in self._known:
             return
-        if label_key(self._v.edge_type) in RELATED_KEYS:
+        if is_related_to(self._v.edge_type):
             yield self._of_group(ProposalKind.WIDEN, None, 0.12, ("it would declare an edge that says nothing",))
             return
         names = (self._known.canonical(source), self._known.canonical(target))

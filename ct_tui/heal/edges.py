@@ -32,6 +32,7 @@ from ct_tui.domain.names import label_key
 from ct_tui.domain.plan import EdgeChangeKind, EdgeEffect
 from ct_tui.domain.queue import EdgeView
 from ct_tui.domain.rulings import Alias, EdgeRepair, Legalize, Merge, Repair, Retype, Ruling
+from ct_tui.heal.duplicates import ruled_merges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -142,8 +143,15 @@ class EdgeLens:
 
     @cached_property
     def scope(self) -> Scope:
-        """How ends are seen: their marks, and the types that the plan gives."""
-        return replace(self.marks, moves={change.entity: change.to_type for change in self._changes()})
+        """How ends are seen: their marks, and the types that the plan gives, a merged id having its survivor's."""
+        moves = {change.entity: change.to_type for change in self._changes()}
+        with self.lock, self.brain.snapshot() as db:
+            merges = {m.entity: m.after for m in ruled_merges(db, self.situation)[0] if m.after is not None}
+            if merges:
+                ends = EdgeReader(db, self.situation.schema, self.marks).ends(merges.values())
+                types = {loser: moves.get(survivor) or ends[survivor].type for loser, survivor in merges.items()}
+                moves.update({loser: kind for loser, kind in types.items() if kind is not None})
+        return replace(self.marks, moves=moves)
 
     @cached_property
     def triples(self) -> Triples:
