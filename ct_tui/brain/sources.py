@@ -48,7 +48,9 @@ class SourceIndex:
 
     def of(self, entity_id: str) -> EntitySources:
         """The sources of one entity; a merged-away id has those of its survivor."""
-        return self.found.get(_owner(self.redirects, entity_id), NO_SOURCES)
+        if self.redirects:
+            entity_id = _owner(self.redirects, entity_id)
+        return self.found.get(entity_id, NO_SOURCES)
 
 
 def read_sources(db: Db, schema: Schema, policy: Policy, redirects: Redirects, state: BrainState) -> SourceIndex:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
+from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.readers import EntityRow
 from ct_tui.brain.sources import read_sources
 from ct_tui.domain.census import Disposition, RawText, Tally, display, readable
@@ -83,6 +84,14 @@ class Judged:
 
 def survey(db: Db, situation: Situation) -> Survey:
     """Judge every live entity that may not be compliant, in one pass inside the caller's snapshot."""
+    try:
+        with db.utf8_only():
+            return _survey(db, situation)
+    except NotUtf8:
+        return _survey(db, situation)
+
+
+def _survey(db: Db, situation: Situation) -> Survey:
     found = Survey(type_counts=readers.type_counts(db, situation.schema))
     sources = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
     judge = Judge(situation, sources)
@@ -119,6 +128,9 @@ def _anybody(raw: RawText) -> EntityRow:
     return EntityRow(0, "ct-tui:anybody", "anybody", raw)
 
 
+SourceClass = tuple[object, ...]
+"""What the sources of an entity amount to: entities of one type and one class have one disposition."""
+
 Row = tuple[int, RawText, RawText, RawText]
 """A streamed entity: rowid, id, name, type."""
 
@@ -148,17 +160,23 @@ class _Pass:
         self._judge = judge
         self._sources = sources
         self._alone = judge.singled_out
-        # Keyed by the identity of the sources' record, which equal combinations share and the index keeps alive.
-        self._shared: dict[tuple[RawText, int], _Share] = {}
+        self._shared: dict[tuple[RawText, SourceClass], _Share] = {}
+        # By the identity of the sources' record, which equal combinations share and the index keeps alive.
+        self._classes: dict[int, SourceClass] = {}
 
     def run(self, rows: Iterator[Row]) -> None:
         """Judge the rows; a million of them are the reason why this loop does so little."""
         alone, shared, sources_of, changes = self._alone, self._shared, self._sources.of, self._found.changes
+        classes = self._classes
         for rowid, entity, name, kind in rows:
             if type(entity) is not str or type(name) is not str or entity in alone or "\0" in entity or "\0" in name:
                 self._record(EntityRow(rowid, entity, name, kind))
                 continue
-            key = (kind, id(sources_of(entity)))
+            sources = sources_of(entity)
+            kept = classes.get(id(sources))
+            if kept is None:
+                kept = classes[id(sources)] = self._judge.source_class(sources)
+            key = (kind, kept)
             share = shared.get(key)
             if share is None:
                 share = shared[key] = self._share(EntityRow(rowid, entity, name, kind))
@@ -256,6 +274,13 @@ class Judge:
         if decision.verdict is not Verdict.GATE or decision.vocabulary is None:
             return self._ungated(label, decision)
         return self._gated(row, entity, label, decision, decision.vocabulary, origin, sources)
+
+    def source_class(self, sources: EntitySources) -> SourceClass:
+        """All that the sources of an entity that nothing singles out decide."""
+        policy = self._situation.policy
+        decision = self._ladder.decide("ct-tui:anybody", sources.ladder_paths)
+        off = sources.off_path(policy.lookup) is not None
+        return sources.report_only(policy), off, decision.verdict, decision.rung, decision.manifest, decision.hold
 
     def origin_of(self, entity: str) -> Origin | None:
         """The origin row that speaks for an entity: of its whole cluster, one that surfaces comes first."""
