@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import TrustError
-from ct_tui.trust.judging import Standing, standings
+from ct_tui.trust.judging import Standing, names_of, standings
 from ct_tui.trust.keys import KeyInfo, PassphraseNeeded, describe_key, list_keys
 from ct_tui.trust.paths import keys_folder
 from ct_tui.trust.signer import open_signer
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ct_tui.domain.rulings import Body, Head, Ruling
     from ct_tui.policy.paths import Places
+    from ct_tui.trust.public_keys import PublicKey
     from ct_tui.trust.signer import Signer
 
 
@@ -38,7 +39,7 @@ def sign_all(
     path = key if key is not None else only_key(places)
     signer = _open(path, passphrase)
     signers = load_signers(places.user_dir)
-    name = principal if principal is not None else only_principal(places, signer.public.fingerprint, moment)
+    name = principal if principal is not None else only_principal(places, signer.public, moment)
     made = [Draft(body, reason, name, supersedes) for body, reason in drafts]
     return sign_rulings(made, signer, places.rulings, moment, signers=signers, head_seen=head_seen)
 
@@ -59,13 +60,20 @@ def only_key(places: Places) -> Path:
     return keys[0].path
 
 
-def only_principal(places: Places, fingerprint: str, now: dt.datetime) -> str:
+def names_for(places: Places, key: PublicKey | None, now: dt.datetime) -> tuple[str, ...]:
+    """The names that a key may rule under at a time, without patterns; none for a key that cannot be read."""
+    if key is None:
+        return ()
+    return tuple(name for name in names_of(load_signers(places.user_dir), key, now) if not set(name) & {"*", "?"})
+
+
+def only_principal(places: Places, key: PublicKey, now: dt.datetime) -> str:
     """The one name that a key is trusted for; raises TrustError where there is none or a choice to make."""
-    lines = [s for s in trusted(places, now) if s.fingerprint == fingerprint]
-    names = list(dict.fromkeys(p for line in lines for p in line.principals if "*" not in p and "?" not in p))
+    names = names_for(places, key, now)
     if not names:
         raise TrustError(
-            f"the key {fingerprint} is trusted for no name", "trust it with: ct-tui keys trust you@example.org KEY.pub"
+            f"the key {key.fingerprint} is trusted for no name",
+            "trust it with: ct-tui keys trust you@example.org KEY.pub",
         )
     if len(names) > 1:
         raise TrustError(f"the key is trusted for several names: {', '.join(names)}", "choose one with --as")
@@ -87,4 +95,4 @@ def _open(path: Path, passphrase: Callable[[str], str] | None) -> Signer:
         return open_signer(path, passphrase(str(path)))
 
 
-__all__ = ["describe_key", "only_key", "only_principal", "own_keys", "sign_all", "trusted"]
+__all__ = ["describe_key", "names_for", "only_key", "only_principal", "own_keys", "sign_all", "trusted"]

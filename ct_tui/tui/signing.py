@@ -38,15 +38,11 @@ class KeyChoice:
 
 def key_choices(places: Places) -> tuple[KeyChoice, ...]:
     """The key files in the user's folder with the names they are trusted for."""
-    from ct_tui.heal.signing import own_keys, trusted
+    from ct_tui.heal.signing import names_for, own_keys
 
-    lines = [line for line in trusted(places, dt.datetime.now(dt.UTC)) if line.state == "valid"]
-    found = []
-    for key in own_keys(places):
-        names = [p for line in lines if line.fingerprint == key.fingerprint for p in line.principals]
-        plain = tuple(dict.fromkeys(name for name in names if "*" not in name and "?" not in name))
-        found.append(KeyChoice(key.path, plain, key.encrypted, key.problem))
-    return tuple(found)
+    now = dt.datetime.now(dt.UTC)
+    keys = own_keys(places)
+    return tuple(KeyChoice(k.path, names_for(places, k.public, now), k.encrypted, k.problem) for k in keys)
 
 
 def known_signer(places: Places, chosen: Signer | None) -> Signer | None:
