@@ -29,6 +29,7 @@ from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens, undo_edge_changes
 from ct_tui.heal.held import held_proposals
 from ct_tui.heal.review import build_queue
+from ct_tui.heal.shields import shields
 from ct_tui.heal.situation import Drift, Situation, read_situation
 from ct_tui.heal.survey import Survey, quick_tally, survey
 from ct_tui.heal.who import reviewer
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ct_tui.brain.connection import Db
+    from ct_tui.brain.readers import EntityRow
     from ct_tui.domain.assertions import Lookup, Relation
     from ct_tui.domain.duplicates import MergeReport
     from ct_tui.domain.history import HistoryRow, Ledger, RunRow
@@ -309,25 +311,27 @@ class Workbench:
         view = self.view()
         with self.brain.reading() as db:
             found = views.entity_view(db, self.brain.schema, entity_id, view.edges.views)
-        return replace(found, shielded=self._shield(view, found.id))
+            return replace(found, shielded=shields(db, view.situation, {found.id}).get(found.id, ""))
 
     def entities_of(self, item: QueueItem, offset: int = 0, limit: int = 200) -> tuple[EntityView, ...]:
         """The entities that a question covers, without their evidence."""
         ids = item.entities[offset : offset + limit]
+        situation = self.view().situation
         with self.brain.reading() as db:
             rows = {r.id: r for r in readers.live_by_ids(db, self.brain.schema, ids)}
-        return tuple(views.light_view(rows[i]) for i in ids if i in rows)
+            return _light(db, situation, [rows[i] for i in ids if i in rows])
 
     def entities_by_type(self, raw_type: RawText, *, after: str = "", limit: int = 500) -> tuple[EntityView, ...]:
         """One page of the live entities of a type, in id order."""
+        situation = self.view().situation
         with self.brain.reading() as db:
-            rows = readers.page_of_type(db, self.brain.schema, raw_type, after, limit)
-        return tuple(views.light_view(r) for r in rows)
+            return _light(db, situation, readers.page_of_type(db, self.brain.schema, raw_type, after, limit))
 
     def search(self, text: str, limit: int = 50) -> tuple[EntityView, ...]:
         """Live entities by id or by a part of the name."""
+        situation = self.view().situation
         with self.brain.reading() as db:
-            return tuple(views.light_view(r) for r in readers.search(db, self.brain.schema, text, limit))
+            return _light(db, situation, readers.search(db, self.brain.schema, text, limit))
 
     def why(self, entity_id: str) -> tuple[str, ...]:
         """The ladder's way to its decision for one entity, step by step; raises NothingFound."""
@@ -768,9 +772,11 @@ class Workbench:
             raise BadInput("this plan undoes no run")
         return planner.still_allowed(plan, self.undo_plan(plan.undoes), self._done_by(plan))
 
-    def _shield(self, view: View, entity_id: str) -> str:
-        decision = view.situation.ladder.decide(entity_id)
-        return decision.why if decision.skipped and decision.rung == "1a" else ""
+
+def _light(db: Db, situation: Situation, rows: Sequence[EntityRow]) -> tuple[EntityView, ...]:
+    """Entities for a list, each with what shields it."""
+    why = shields(db, situation, {r.id for r in rows if isinstance(r.id, str)})
+    return tuple(replace(views.light_view(r), shielded=why.get(display(r.id), "")) for r in rows)
 
 
 def _with_edges(view: View, plan: Plan) -> Plan:
