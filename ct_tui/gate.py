@@ -19,6 +19,7 @@ from ct_tui.brain import minting, readers
 from ct_tui.brain.connection import Brain
 from ct_tui.domain.errors import BadInput, PolicyError
 from ct_tui.domain.gate import Admission, GateVerdict, Site, admit
+from ct_tui.domain.holds import hold_text
 from ct_tui.domain.ladder import Decision, Ladder, Unreadable
 from ct_tui.domain.names import is_blank
 from ct_tui.domain.redirects import CYCLE, Redirects
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Admission",
     "Gate",
+    "GateMints",
     "GateVerdict",
     "MintHeld",
     "MintRequest",
@@ -131,6 +133,40 @@ class Gate:
             return self._brain.write(lambda db: mint_in(db, self._brain.schema, self._policy, self._acting, request))
         except MintHeld as held:
             return Minted(held.admission)
+
+
+class GateMints:
+    """New entities for an assertion: what one would land as, and its mint inside the assertion's transaction."""
+
+    def __init__(self, brain: Brain, policy: Policy, acting: InForce | None = None) -> None:
+        self._brain = brain
+        self._policy = policy
+        self._acting = acting if acting is not None else InForce()
+
+    def lands_as(self, label: str | None) -> str:
+        """The type that a new entity with this label would get; raises PolicyError where the gate holds it."""
+        admission = Gate(self._brain, self._policy, self._acting).preview(label)
+        if admission.lands_as is None:
+            raise _held(admission)
+        return admission.lands_as
+
+    def mint_in(self, db: Db, name: str, label: str | None, at: int) -> str:
+        """Write a new entity inside the caller's transaction and give its id; `at` in seconds.
+
+        Raises PolicyError where the gate holds it.
+        """
+        try:
+            minted = mint_in(db, self._brain.schema, self._policy, self._acting, MintRequest(name, at, label))
+        except MintHeld as held:
+            raise _held(held.admission) from held
+        if minted.entity is None:
+            raise _held(minted.admission)
+        return minted.entity
+
+
+def _held(admission: Admission) -> PolicyError:
+    reason = hold_text(admission.hold) if admission.hold is not None else "no reason was given"
+    return PolicyError(f"the gate holds a new entity back: {reason}; nothing was written")
 
 
 class MintHeld(Exception):

@@ -121,7 +121,7 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
     own: list[tuple[str, str]] = []
     common: list[tuple[str, str]] = []
     for param in command.get_params(ctx):
-        record = param.get_help_record(ctx)
+        record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if record is not None:
             (own if param.callback is not _remember or param.name == "principal" else common).append(record)
     for heading, rows in (("Options", own), (COMMON_HEADING, common)):
@@ -132,7 +132,7 @@ def write_options(command: click.Command, ctx: click.Context, formatter: click.H
 
 def verb(name: str, short: str, *, text: str, examples: Sequence[str]) -> Callable[[Callable[..., Any]], Verb]:
     """Make the decorated function a verb: its one line, its paragraphs, and examples that can be pasted."""
-    return click.command(name, cls=Verb, short_help=short, help=f"{short}\n\n{text}", epilog=_examples(examples))
+    return click.command(name, cls=Verb, short_help=short, help=_help(short, text), epilog=_examples(examples))
 
 
 def group(name: str, short: str, *, text: str, examples: Sequence[str], entries: Sequence[Entry]) -> Verbs:
@@ -146,12 +146,16 @@ def group(name: str, short: str, *, text: str, examples: Sequence[str], entries:
     return Verbs(
         name,
         short_help=short,
-        help=f"{short}\n\n{text}",
+        help=_help(short, text),
         epilog=_examples(examples),
         entries=entries,
         callback=need_a_verb,
         invoke_without_command=True,
     )
+
+
+def _help(short: str, text: str) -> str:
+    return f"{short}\n\n{' '.join(text.split())}"
 
 
 def _examples(lines: Sequence[str]) -> str:

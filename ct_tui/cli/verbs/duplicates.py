@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,6 @@ from ct_tui.cli.command import principal_option, verb
 if TYPE_CHECKING:
     from ct_tui.cli.settings import Settings
     from ct_tui.domain.duplicates import Group, MergeReport, NearGroup
-    from ct_tui.heal.workbench import Workbench
 
 
 @verb(
@@ -32,17 +30,16 @@ if TYPE_CHECKING:
 def command(settings: Settings, yes: bool, confirm_drift: str | None, waive_drift: str | None, near: bool) -> int:
     """Report or merge; the report is always printed."""
     from ct_tui.cli.progress import long_write
-    from ct_tui.heal.duplicates import Asked, sweep
-    from ct_tui.heal.who import reviewer
 
     if confirm_drift is not None and waive_drift is not None:
         raise click.UsageError("--confirm-drift and --waive-drift exclude each other.")
     if not yes and (confirm_drift is not None or waive_drift is not None):
         raise click.UsageError("--confirm-drift and --waive-drift need --yes.")
-    asked = Asked(yes, confirm_drift, waive_drift, settings.principal or reviewer())
     with settings.workbench() as bench, long_write("Merging") as (_, stop):
-        report = sweep(bench.brain, bench.view().situation, asked, time.time, stop)
-        similar = _near(bench) if near else None
+        report = bench.duplicates(
+            apply=yes, confirm=confirm_drift, waive=waive_drift, by=settings.principal or "", stop=stop
+        )
+        similar = bench.duplicate_groups().near if near else None
     document = report.as_json() | ({"near": [n.as_json() for n in similar]} if similar is not None else {})
     if settings.json:
         settings.out.note(*report.notes)
@@ -51,14 +48,6 @@ def command(settings: Settings, yes: bool, confirm_drift: str | None, waive_drif
 
 
 command.params.append(principal_option())
-
-
-def _near(bench: Workbench) -> tuple[NearGroup, ...]:
-    """Pairs of names that are only similar."""
-    from ct_tui.heal.duplicates import board
-
-    with bench.brain.snapshot() as db:
-        return board(db, bench.view().situation).near
 
 
 def _lines(report: MergeReport, similar: tuple[NearGroup, ...] | None, width: int) -> list[str]:

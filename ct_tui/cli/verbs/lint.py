@@ -41,25 +41,23 @@ def command(settings: Settings, rules: tuple[str, ...], severity: str | None, ev
     return 1 if report.failed else 0
 
 
-def _lint(bench: Workbench, only: Collection[str], *, everything: bool) -> LintReport:
+def _lint(bench: Workbench, only: Collection[str] | None, *, everything: bool) -> LintReport:
     from ct_tui.cli.progress import long_write
     from ct_tui.domain.lint.report import KEPT_PER_RULE
-    from ct_tui.heal.lint import Pace, lint
 
     with long_write("Looking") as (progress, stop):
-        pace = Pace(progress=progress, stop=stop)
         keep = None if everything else KEPT_PER_RULE
-        return lint(bench.brain, bench.view().situation, only=only, keep=keep, pace=pace)
+        return bench.lint(only=only, keep=keep, progress=progress, stop=stop)
 
 
-def _known(rules: tuple[str, ...]) -> Collection[str]:
+def _known(rules: tuple[str, ...]) -> Collection[str] | None:
     from ct_tui.domain.errors import BadInput
     from ct_tui.domain.lint.registry import BY_ID
 
     for rule in rules:
         if rule not in BY_ID:
             raise BadInput(f"there is no rule {rule}", f"there are: {', '.join(BY_ID)}")
-    return frozenset(rules) or frozenset(BY_ID)
+    return frozenset(rules) or None
 
 
 def _severity(name: str | None) -> str | None:
