@@ -10,12 +10,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ct_tui.domain.edge_repairs import ProposalKind, Violation, kept_ids, propose
+from ct_tui.domain.edge_repairs import Violation, kept_ids, propose
 from ct_tui.domain.edges import EdgeState, Triple
-from ct_tui.domain.errors import BadInput, NothingFound
+from ct_tui.domain.errors import BadInput
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind, QueueItem, Suggestion
-from ct_tui.domain.rulings import Alias, EdgeRepair, Repair, Retype
+from ct_tui.domain.rulings import Repair
+from ct_tui.heal.edge_rulings import IDS_A_RULING, repair_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.edge_repairs import Proposal
     from ct_tui.domain.edges import End, Rulebook
     from ct_tui.domain.manifest import Vocabulary
-    from ct_tui.domain.rulings import Body
+    from ct_tui.domain.rulings import Body, EdgeRepair
     from ct_tui.heal.edges import EdgeLens, ListedEdge
     from ct_tui.heal.situation import Situation
 
@@ -37,9 +38,6 @@ SAMPLE = 1_000
 
 SAMPLED_BRAIN = 200_000
 """In a brain with more edges an item names no edge: finding them would take another pass over all of them."""
-
-IDS_A_RULING = 2_000
-"""How many edges or entities one ruling names; a larger group takes several."""
 
 
 @dataclass(frozen=True)
@@ -106,36 +104,11 @@ class EdgeQuestions:
         return self._bodies(_key_of(item), chosen)
 
     def _bodies(self, key: GroupKey, proposal: Proposal) -> tuple[Body, ...]:
-        edge_type, source, target, _ = key
-        triple = (edge_type, source or "", target or "")
-        if proposal.kind is ProposalKind.WIDEN:
-            return (EdgeRepair(Repair.WIDEN, triple=triple),)
-        repair = proposal.kind.repair
-        old = (target if proposal.kind is ProposalKind.RETYPE_TARGET else source) or ""
-        if repair is None and proposal.whole_type:
-            return (Alias(old, proposal.to or ""),)
-        with self._lens.brain.snapshot() as db:
-            edges = list(self._all(db, key))
-        if not edges:
-            raise NothingFound("none of these edges is there any longer", "look at the queue again")
-        if repair is not None:
-            ids = [e.row.id for e in edges]
-            return tuple(EdgeRepair(repair, part, proposal.to, triple) for part in _parts(ids))
-        entities = self._ends_to_move(edges, proposal.kind)
-        return tuple(Retype(part, old, proposal.to or "") for part in _parts(entities))
+        def find() -> list[Edge]:
+            with self._lens.brain.snapshot() as db:
+                return list(self._all(db, key))
 
-    def _ends_to_move(self, edges: Sequence[Edge], kind: ProposalKind) -> list[str]:
-        """The entities at the ends that a retype is about, merged-away ids as their survivors."""
-        found: dict[str, None] = {}
-        redirects = self._lens.situation.redirects
-        for edge in edges:
-            ends = ((edge.row.source_id, edge.triple.source), (edge.row.target_id, edge.triple.target))
-            chosen = {ProposalKind.RETYPE_SOURCE: ends[:1], ProposalKind.RETYPE_TARGET: ends[1:]}.get(kind, ends)
-            for entity, end in chosen:
-                owner = redirects.resolve(entity)
-                if end.entity and isinstance(owner, str):
-                    found[owner] = None
-        return list(found)
+        return repair_bodies(self._lens.situation.redirects, key[:3], proposal, find)
 
     # Grouping
 
@@ -158,13 +131,13 @@ class EdgeQuestions:
                 for blame, share in shares.items():
                     _add(groups, triple.settled, blame, share)
             causes = reader.causes()
-            for edge in reader.by_id(sorted(self._decided)):
+            for edge in reader.by_id(sorted(self.decided)):
                 if self._open(edge.triple):
-                    _add(groups, edge.triple.settled, self._blame_of(edge, causes), -1)
+                    _add(groups, edge.triple.settled, self.blame_of(edge, causes), -1)
         return groups
 
     @property
-    def _decided(self) -> frozenset[str]:
+    def decided(self) -> frozenset[str]:
         """Edges that a ruling in force keeps or will change."""
         changed = (change.edge for change in self._lens.repairs.changes)
         return kept_ids(self._lens.situation.acting.repairs).union(changed)
@@ -202,7 +175,7 @@ class EdgeQuestions:
                 return _blame(cause)
         return None
 
-    def _blame_of(self, edge: Edge, causes: dict[str, tuple[Cause, int]]) -> Blame:
+    def blame_of(self, edge: Edge, causes: dict[str, tuple[Cause, int]]) -> Blame:
         """The cause of one edge, by the same rule as the counted ones."""
         pending = self._pending(edge.triple)
         if pending is not None:
@@ -217,10 +190,10 @@ class EdgeQuestions:
         found: list[Edge] = []
         reader = self._lens.reader(db)
         causes = reader.causes()
-        decided = self._decided
+        decided = self.decided
         while len(found) < limit:
             rows = reader.of_type(key[0], lambda triple: self._belongs(triple, key), after=after, limit=limit)
-            found += (e for e in rows if e.row.id not in decided and e.readable and self._blame_of(e, causes) == key[3])
+            found += (e for e in rows if e.row.id not in decided and e.readable and self.blame_of(e, causes) == key[3])
             if len(rows) < limit:
                 break
             after = rows[-1].rowid
@@ -258,9 +231,9 @@ class EdgeQuestions:
             causes = reader.causes()
             for edge in reader.where(asked):
                 settled = edge.triple.settled
-                key = (settled.edge_type, settled.source.type, settled.target.type, self._blame_of(edge, causes))
+                key = (settled.edge_type, settled.source.type, settled.target.type, self.blame_of(edge, causes))
                 group = groups.get(key)
-                if group is None or len(group.edges) >= SAMPLE or not edge.readable or edge.row.id in self._decided:
+                if group is None or len(group.edges) >= SAMPLE or not edge.readable or edge.row.id in self.decided:
                     continue
                 group.edges.append(edge.row.id)
                 for i, end in ((edge.row.source_id, settled.source), (edge.row.target_id, settled.target)):
@@ -410,8 +383,3 @@ def _key_of(item: QueueItem) -> GroupKey:
 
 def _sort_text(key: GroupKey) -> tuple[str, str, str, str]:
     return key[0], key[1] or "", key[2] or "", key[3].slug
-
-
-def _parts(ids: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for at in range(0, len(ids), IDS_A_RULING):
-        yield tuple(ids[at : at + IDS_A_RULING])
