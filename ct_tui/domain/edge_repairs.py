@@ -292,17 +292,23 @@ def plan_repairs(
 def undo_repairs(
     past: Iterable[Past], present: Mapping[str, EdgeRow], run: int, twin: Callable[[EdgeRow], str | None]
 ) -> RepairPlan:
-    """The inverse of one run's repairs; an edge that changed since, or whose place is taken, is left with a note."""
+    """The inverse of one run's repairs, which `past` lists newest first.
+
+    An edge that changed since, or whose place another edge took, is left alone with a note.
+    """
     changes: list[EdgeChange] = []
     notes: list[str] = []
-    for row in past:
+    rows = list(past)
+    # What this undo moves away again makes room for what was there before.
+    leaving = {row.edge for row in rows if present.get(row.edge) == row.after}
+    for row in rows:
         found = present.get(row.edge)
         if found != row.after:
             what = "no longer there" if found is None else f"now {_text(found)}"
             notes.append(f"changed since, left alone: edge {row.edge}: {what}")
             continue
         taken = twin(row.before) if row.before is not None else None
-        if taken is not None:
+        if taken is not None and taken not in leaving:
             notes.append(f"left alone: edge {row.edge}: the same edge is there as {taken}")
             continue
         kind = _INVERSE.get(row.kind, row.kind)
