@@ -35,7 +35,8 @@ from ct_tui.tui.text import data, error_lines, say
 from ct_tui.tui.theme import DARK, LIGHT, first_theme, plain_colours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import threading
+    from collections.abc import Callable, Sequence
 
     from textual.message import Message
     from textual.message_pump import MessagePump
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ct_tui.policy.paths import Places
     from ct_tui.tui.actions import Registry
     from ct_tui.tui.dialogs.base import Dialog
+    from ct_tui.tui.text import Line, Piece
 
 POLL_SECONDS = 0.5
 HISTORY_ROWS = 500
@@ -72,6 +74,7 @@ class Workstation(App[int], inherit_bindings=False):
         self._survey = Lane("survey")
         self._watching = Lane("watch")
         self.writing = Lane("write")
+        self.stops: list[threading.Event] = []
         self._reading = False
         self._read_again = False
 
@@ -302,6 +305,19 @@ class Workstation(App[int], inherit_bindings=False):
         await self.push_screen(dialog)
         dialog.begin()
 
+    def open_text(self, *title: Piece, lines: Sequence[Line]) -> None:
+        """Show a text in front of the view."""
+        from ct_tui.tui.dialogs.reading import ReadingDialog
+
+        self.call_next(self.ask, ReadingDialog(*title, lines=lines))
+
+    def pop_view(self) -> None:
+        """Go back to the view before."""
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+        if isinstance(self.screen, ViewScreen):
+            self.screen.show_session()
+
     def do_view_census(self) -> None:
         """The census pane."""
         self._show_pane("census")
@@ -341,7 +357,9 @@ class Workstation(App[int], inherit_bindings=False):
     # Leaving
 
     async def on_unmount(self) -> None:
-        """Let the writer finish, then give the brain back."""
+        """Let the writer finish its chunk, then give the brain back."""
+        for stop in self.stops:
+            stop.set()
         for lane in (self._look, self._survey, self._watching):
             lane.close(wait=False)
         await asyncio.to_thread(self.writing.close, wait=True)

@@ -8,17 +8,20 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ct_tui.brain.watch import Change
+    from ct_tui.domain.census import RawText
     from ct_tui.domain.errors import CtTuiError
     from ct_tui.domain.history import HistoryRow, Ledger, RunRow
     from ct_tui.domain.manifest import Vocabulary
-    from ct_tui.domain.plan import Plan, Progress, Receipt
-    from ct_tui.domain.queue import EntityView, Impact, Queue
+    from ct_tui.domain.plan import Progress, Receipt
+    from ct_tui.domain.queue import EntityView, Impact, Queue, Quote
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.tui.session import Signer
     from ct_tui.tui.signing import KeyChoice
+    from ct_tui.tui.widgets.planrows import Laid
 
 
 class Opened(Message):
@@ -128,14 +131,6 @@ class Signed(Message):
         self.signer = signer
 
 
-class PlanMade(Message):
-    """A plan is made."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__()
-        self.plan = plan
-
-
 class Progressed(Message):
     """An apply has written another chunk."""
 
@@ -214,3 +209,48 @@ class ProposalsRead(Message):
     def __init__(self, proposals: tuple[tuple[Body, str], ...]) -> None:
         super().__init__()
         self.proposals = proposals
+
+
+class PlanLaid(Message):
+    """A plan is made and laid out for the screen."""
+
+    def __init__(self, laid: Laid) -> None:
+        super().__init__()
+        self.laid = laid
+
+
+class WhyRead(Message):
+    """The ladder's way to its decision for an entity."""
+
+    def __init__(self, entity: EntityView, steps: tuple[str, ...], why_not: tuple[str, ...]) -> None:
+        super().__init__()
+        self.entity = entity
+        self.steps = steps
+        self.why_not = why_not
+
+
+class RawRead(Message):
+    """A row as the brain holds it, column by column."""
+
+    def __init__(self, entity_id: str, columns: tuple[tuple[str, RawText], ...]) -> None:
+        super().__init__()
+        self.entity_id = entity_id
+        self.columns = columns
+
+
+class RunChangesRead(Message):
+    """The changes of a run are read."""
+
+    def __init__(self, run: int, changes: tuple[HistoryRow, ...]) -> None:
+        super().__init__()
+        self.run = run
+        self.changes = changes
+
+
+class QuotesRead(Message):
+    """The passages behind an entity are known, and where the vault lies."""
+
+    def __init__(self, quotes: tuple[Quote, ...], vault: Path | None) -> None:
+        super().__init__()
+        self.quotes = quotes
+        self.vault = vault

@@ -14,6 +14,8 @@ from ct_tui.tui.widgets.frame import Ends, Notice
 from ct_tui.tui.widgets.rows import RowList
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from textual.app import ComposeResult
     from textual.widget import Widget
 
@@ -158,9 +160,10 @@ class Dialog(ModalScreen[None]):
         """Leave without doing anything."""
         self.do_dialog_cancel()
 
-    def do_dialog_accept(self) -> None:
+    def do_dialog_accept(self) -> Awaitable[None] | None:
         """Take what is chosen."""
         self.close()
+        return None
 
 
 def hints(*pairs: tuple[str, str]) -> Line:

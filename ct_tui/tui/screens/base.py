@@ -381,8 +381,8 @@ class ViewScreen(Screen[None]):
             self.leave()
 
     def leave(self) -> None:
-        """Leave the view: the workstation goes back to its first screen."""
-        self.station.show_view("desk")
+        """Leave the view: back to the one before."""
+        self.station.pop_view()
 
     # Filter
 

@@ -15,6 +15,7 @@ from ct_tui.tui.rowviews import change_row, entity_row, item_row, type_row
 from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import WIDE, ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
+from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, counted, number, say
 from ct_tui.tui.widgets.frame import Heading, Tabs
 from ct_tui.tui.widgets.rows import MemoryRows, RowList
@@ -37,7 +38,7 @@ SAMPLE = 4
 PANES = ("census", "queue", "history")
 
 
-class DeskScreen(Deciding, ViewScreen):
+class DeskScreen(Deciding, Looking, ViewScreen):
     """The screen that the workstation opens with."""
 
     VIEW = "desk"

@@ -74,3 +74,51 @@ class Choice(Inked, can_focus=True, inherit_bindings=False):
                 blank(2),
             ]
         return self.draw(tuple(pieces), self.size.width, "cursor" if self.has_focus else "")
+
+
+class Buttons(Inked, can_focus=True, inherit_bindings=False):
+    """A few buttons in a line; the first is chosen to begin with, so that enter does the harmless thing."""
+
+    class Pressed(Message):
+        """A button was clicked."""
+
+        def __init__(self, value: str) -> None:
+            super().__init__()
+            self.value = value
+
+    def __init__(self, buttons: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._buttons = list(buttons)
+        self._at = 0
+
+    @property
+    def value(self) -> str:
+        """The button chosen."""
+        return self._buttons[self._at][0]
+
+    def step(self) -> None:
+        """Choose the next one."""
+        self._at = (self._at + 1) % len(self._buttons)
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click presses the button under it."""
+        at = 2
+        for value, words in self._buttons:
+            end = at + len(words) + 4
+            if at <= event.x < end:
+                self.post_message(self.Pressed(value))
+            at = end + 2
+
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002
+        """The buttons, the chosen one between arrows."""
+        pieces = [blank(2)]
+        for at, (_, words) in enumerate(self._buttons):
+            here = at == self._at
+            pieces += [
+                say("▸ " if here else "  ", "key"),
+                data(words, "strong" if here else "dim"),
+                say(" ◂" if here else "  ", "key"),
+                blank(2),
+            ]
+        return self.draw(tuple(pieces), self.size.width)
