@@ -120,9 +120,15 @@ def _slip(one: Shape, other: Shape) -> Reason | None:
         return None
     for a, b in differing:
         limit = _slips(a, b)
+        if _is_plural(a, b) or _is_plural(b, a):
+            continue
         if not limit or OSA.distance(a, b, score_cutoff=limit) > limit:
             return None
     return Reason.SPELLING
+
+
+def _is_plural(one: str, many: str) -> bool:
+    return len(one) > 2 and many == one + "s"
 
 
 def _slips(a: str, b: str) -> int:
@@ -309,7 +315,7 @@ def block_keys(taken: Shape) -> Iterator[tuple[str, ...]]:
     # One slip in either half leaves the other half whole (Pass-Join); two neighbours swapped over the middle keep
     # their letters, and two slips mostly keep the sound.
     size = len(compact)
-    if size >= 5:
+    if size >= 4:
         numbers = "/".join(taken.digits)
         for length in (size, size - 1):
             half = length // 2
