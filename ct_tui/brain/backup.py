@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import time
 from typing import TYPE_CHECKING
 
-from ct_tui.brain.connection import explain
+from ct_tui.brain import connection
+from ct_tui.brain.connection import explain, path_text
 from ct_tui.domain.errors import BrainError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ct_tui.brain.connection import Brain
@@ -23,6 +26,14 @@ def backup_name(brain: Path, day: str) -> Path:
     return brain.parent / FOLDER / f"{brain.stem}-{day}.db"
 
 
+def backed_up(brain: Brain, now: float, *, fresh: bool = False) -> str:
+    """The path of the day's backup, made where it is missing, or of a new one; `now` in seconds. Raises BrainError."""
+    if fresh:
+        return path_text(back_up(brain, backup_name(brain.path, time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime(now)))))
+    target = backup_name(brain.path, time.strftime("%Y-%m-%d", time.gmtime(now)))
+    return path_text(target if target.exists() else back_up(brain, target))
+
+
 def back_up(brain: Brain, target: Path) -> Path:
     """Copy the brain to `target` under a temporary name, then rename; raises BrainError, leaving no half file."""
     failure: list[BaseException] = []
@@ -32,7 +43,7 @@ def back_up(brain: Brain, target: Path) -> Path:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with brain.reading() as db, contextlib.closing(sqlite3.connect(part)) as out:
-                db.connection.backup(out, pages=-1)
+                db.connection.backup(out, pages=-1, progress=_patience())
             part.replace(target)
         except BaseException as error:  # noqa: BLE001 - raised by the caller, outside this thread
             failure.append(error)
@@ -44,6 +55,18 @@ def back_up(brain: Brain, target: Path) -> Path:
         part.unlink(missing_ok=True)
         raise _explained(brain, failure[0])
     return target
+
+
+def _patience() -> Callable[[int, int, int], None]:
+    """A progress callback that gives up on a lock: SQLite's own loop would try for ever."""
+    started = time.monotonic()
+
+    def look(status: int, _remaining: int, _total: int) -> None:
+        busy = status & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+        if busy and time.monotonic() - started > connection.BUSY_TIMEOUT:
+            raise sqlite3.OperationalError("database is locked")
+
+    return look
 
 
 def _explained(brain: Brain, error: BaseException) -> BaseException:

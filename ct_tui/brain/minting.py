@@ -10,9 +10,8 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers, sql
-from ct_tui.domain.census import display
 from ct_tui.domain.ladder import Unreadable
-from ct_tui.domain.manifest import TIER_FACT, ManifestRow, Manifests, read_manifest_row
+from ct_tui.domain.manifest import TIER_FACT, Manifests
 from ct_tui.domain.redirects import Redirects
 
 if TYPE_CHECKING:
@@ -52,13 +51,9 @@ def gate_manifests(db: Db, schema: Schema, owner: str) -> Manifests | Unreadable
         return Manifests()
     wanted = list(dict.fromkeys((owner, TIER_FACT)))
     try:
-        found = db.rows(sql.marks(sql.MANIFEST_ROWS, len(wanted)), wanted)
+        return readers.manifests_of(db, wanted)
     except sqlite3.Error as error:
         return Unreadable(str(error))
-    rows: dict[str, ManifestRow] = {}
-    for entity_id, mode, raw in found:
-        rows[display(entity_id)] = read_manifest_row(display(entity_id), mode, raw)
-    return Manifests(rows)
 
 
 def stamp_initial_watermark(db: Db, watermark: str) -> None:

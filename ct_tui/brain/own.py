@@ -6,15 +6,16 @@ Never a column on anybody else's table, never a schema_version row. All times in
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import models, sql
 from ct_tui.domain.census import display
-from ct_tui.domain.plan import Conflict, TypeChange
+from ct_tui.domain.errors import BrainError
+from ct_tui.domain.plan import ChangeKind, Conflict, TypeChange
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.domain.plan import ManifestChange, Plan
@@ -22,24 +23,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ChunkResult:
-    """What one transaction wrote: how many rows, and the rows that had moved."""
-
-    changed: int
-    conflicts: tuple[Conflict, ...] = ()
-
-
-@dataclass(frozen=True)
-class RunTotals:
-    """The sums that close a run."""
+class Wrote:
+    """What one transaction of a run wrote: rows by kind, the types it declared, and the rows that had moved."""
 
     retyped: int = 0
     recased: int = 0
     edges: int = 0
-    conflicts: int = 0
-    queued: int | None = None
+    merged: int = 0
     legalized: tuple[str, ...] = ()
-    numbers: dict[str, Any] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
+
+    def __add__(self, other: Wrote) -> Wrote:
+        return Wrote(
+            self.retyped + other.retyped,
+            self.recased + other.recased,
+            self.edges + other.edges,
+            self.merged + other.merged,
+            tuple(dict.fromkeys((*self.legalized, *other.legalized))),
+            (*self.conflicts, *other.conflicts),
+        )
 
 
 def create_tables(db: Db) -> None:
@@ -51,6 +53,8 @@ def start_run(db: Db, plan: Plan, *, by: str, at: int, backup: str | None) -> in
     """Open a run for a plan, or go on with the one that was stopped; gives its number."""
     create_tables(db)
     r = models.Run
+    # Whoever was at work on another plan and never closed its run is not at work any more.
+    db.do(r.update(status="stopped").where((r.status == "running") & (r.plan_digest != plan.digest)))
     open_runs = db.run(r.select().where((r.plan_digest == plan.digest) & (r.status != "done")).order_by(r.id.desc()))
     if open_runs:
         db.do(r.update(status="running").where(r.id == open_runs[0].id))
@@ -80,17 +84,40 @@ def fill_chunk(db: Db, changes: Sequence[TypeChange]) -> None:
     db.executemany(sql.CHUNK_FILL, (_chunk_row(n, change) for n, change in enumerate(changes)))
 
 
-def apply_chunk(db: Db, run: int, size: int, *, by: str, at: int) -> ChunkResult:
-    """Write one chunk of `size` rows by compare-and-set: history first, then origins and types of what it took in.
+def apply_chunk(db: Db, run: int, changes: Sequence[TypeChange], *, by: str, at: int) -> Wrote:
+    """Write the chunk that `fill_chunk` laid out, by compare-and-set: history first, then what it took in.
 
     Casing is mechanical and leaves no origin row; an undo restores what the first origin already tells.
     """
     last = db.scalar(sql.LAST_CHANGE)
     changed = db.execute(sql.CHUNK_HISTORY, (run, by, at))
-    moved = db.rows(sql.CHUNK_MOVED) if changed < size else []
+    moved = db.rows(sql.CHUNK_MOVED) if changed < len(changes) else []
     db.execute(sql.CHUNK_ORIGIN, (last,))
-    db.execute(sql.CHUNK_UPDATE, (at, last))
-    return ChunkResult(changed, tuple(_conflict(row) for row in moved))
+    if db.execute(sql.CHUNK_UPDATE, (at, last)) != changed:
+        raise BrainError("the brain did not take in every change, so none of this chunk was written")
+    conflicts = tuple(_conflict(row) for row in moved)
+    left = {c.entity for c in conflicts}
+    recased = sum(1 for c in changes if c.kind is ChangeKind.RECASE and c.entity not in left)
+    return Wrote(changed - recased, recased, conflicts=conflicts)
+
+
+def add_to_run(db: Db, run: int, wrote: Wrote) -> None:
+    """Count what a transaction wrote in that same transaction, so that a run that dies tells the truth too."""
+    r = models.Run
+    counts = {
+        r.retyped: r.retyped + wrote.retyped,
+        r.recased: r.recased + wrote.recased,
+        r.edges: r.edges + wrote.edges,
+        r.conflicts: r.conflicts + len(wrote.conflicts),
+    }
+    db.do(r.update(counts).where(r.id == run))
+    if wrote.legalized or wrote.merged:
+        row = _run(db, run)
+        legalized = sorted({*json.loads(row.legalized), *wrote.legalized})
+        numbers = json.loads(row.numbers)
+        if wrote.merged:
+            numbers["merged"] = numbers.get("merged", 0) + wrote.merged
+        db.do(r.update(legalized=json.dumps(legalized), numbers=json.dumps(numbers)).where(r.id == run))
 
 
 def swap_manifest(db: Db, change: ManifestChange) -> bool:
@@ -126,22 +153,16 @@ def get_state(db: Db, key: str) -> str | None:
     return str(rows[0].value) if rows else None
 
 
-def finish_run(db: Db, run: int, totals: RunTotals, *, stopped: bool) -> None:
-    """Close a run with its sums, or leave it stopped so that the same plan can go on."""
+def finish_run(
+    db: Db, run: int, *, stopped: bool, queued: int | None = None, numbers: Mapping[str, Any] | None = None
+) -> None:
+    """Close a run, or leave it stopped so that the same plan can go on; a run is undone once something of it is."""
     r = models.Run
-    row = db.run(r.select().where(r.id == run))[0]
-    values: dict[str, Any] = {
-        "status": "stopped" if stopped else "done",
-        "retyped": row.retyped + totals.retyped,
-        "recased": row.recased + totals.recased,
-        "edges": row.edges + totals.edges,
-        "conflicts": totals.conflicts,
-        "queued": totals.queued,
-        "legalized": json.dumps(sorted({*json.loads(row.legalized), *totals.legalized})),
-        "numbers": json.dumps(totals.numbers),
-    }
-    db.do(r.update(**values).where(r.id == run))
-    if row.undoes is not None and not stopped:
+    row = _run(db, run)
+    known = json.dumps({**json.loads(row.numbers), **(numbers or {})})
+    db.do(r.update(status="stopped" if stopped else "done", queued=queued, numbers=known).where(r.id == run))
+    wrote = row.retyped or row.recased or row.edges or json.loads(row.numbers).get("merged")
+    if row.undoes is not None and wrote:
         db.do(r.update(undone_by=run).where(r.id == row.undoes))
 
 
@@ -149,6 +170,10 @@ def changes_of_run(db: Db, run: int) -> list[tuple[str, str, str, int | None]]:
     """The type changes that a run made, oldest first: entity, from, to, ruling."""
     rows = db.stream(sql.CHANGES_OF_RUN, (run,))
     return [(display(entity), display(old), display(new), ruling) for entity, old, new, ruling in rows]
+
+
+def _run(db: Db, run: int) -> Any:
+    return db.run(models.Run.select().where(models.Run.id == run))[0]
 
 
 def _chunk_row(n: int, change: TypeChange) -> tuple[Any, ...]:

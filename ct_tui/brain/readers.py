@@ -16,7 +16,7 @@ from ct_tui.domain.manifest import ManifestRow, Manifests, read_manifest_row
 from ct_tui.domain.rulings import Head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
@@ -161,6 +161,13 @@ def entity(db: Db, schema: Schema, entity_id: str) -> EntityRow | None:
     return None if row is None else _detailed(row)
 
 
+def raw_entity(db: Db, entity_id: str) -> tuple[tuple[str, Any], ...]:
+    """An entity's row exactly as it stands, as pairs of column and value; empty where there is none."""
+    cursor = db.connection.execute(sql.RAW_ENTITY, (entity_id,))
+    row = cursor.fetchone()
+    return () if row is None else tuple(zip((column[0] for column in cursor.description), row, strict=True))
+
+
 def search(db: Db, schema: Schema, text: str, limit: int) -> list[EntityRow]:
     """Live entities whose id is the text or whose name contains it, in name order."""
     statement = _with_details(schema, live(db, schema, sql.SEARCH))
@@ -182,8 +189,19 @@ def manifests(db: Db, schema: Schema) -> Manifests:
     """Every manifest row, the unreadable ones with their reason."""
     if not schema.has("llm_wiki_entity_manifests"):
         return Manifests()
+    return _manifests(db.rows(sql.MANIFESTS))
+
+
+def manifests_of(db: Db, ids: Collection[str]) -> Manifests:
+    """Some manifest rows; the table must be there."""
+    return _manifests(
+        row for part in _parts(list(ids)) for row in db.rows(sql.marks(sql.MANIFEST_ROWS, len(part)), part)
+    )
+
+
+def _manifests(found: Iterable[tuple[Any, ...]]) -> Manifests:
     rows: dict[str, ManifestRow] = {}
-    for entity_id, mode, raw in db.rows(sql.MANIFESTS):
+    for entity_id, mode, raw in found:
         key = display(entity_id)
         rows[key] = read_manifest_row(key, mode, raw)
     return Manifests(rows)
@@ -299,19 +317,27 @@ def facts(db: Db, schema: Schema, ids: Sequence[str], limit: int = 50) -> tuple[
         return ()
     t = models.Fact
     where = among(db, t.entity_id, ids) & t.deleted_at.is_null()
-    rows = db.run(t.select().where(where).order_by(t.created_at.desc(), t.id).limit(limit))
-    return tuple(
-        FactRow(
-            display(r.id),
-            display(r.entity_id),
-            display(r.title),
-            display(r.body),
-            display(r.confidence),
-            display(r.source_type),
-            r.source_ref,
-            _int(r.created_at),
-        )
-        for r in rows
+    return tuple(_fact(r) for r in db.run(t.select().where(where).order_by(t.created_at.desc(), t.id).limit(limit)))
+
+
+def fact(db: Db, schema: Schema, entry_id: str) -> FactRow | None:
+    """One fact, archived ones too, or None."""
+    if not schema.has("llm_wiki_entries"):
+        return None
+    rows = db.run(models.Fact.select().where(models.Fact.id == entry_id))
+    return _fact(rows[0]) if rows else None
+
+
+def _fact(r: Any) -> FactRow:
+    return FactRow(
+        display(r.id),
+        display(r.entity_id),
+        display(r.title),
+        display(r.body),
+        display(r.confidence),
+        display(r.source_type),
+        r.source_ref,
+        _int(r.created_at),
     )
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ct_tui.domain.plan import Receipt
 
 
 @dataclass(eq=False)
@@ -41,9 +45,10 @@ class NothingFound(CtTuiError):
 
 
 class BrainError(CtTuiError):
-    """The brain file cannot be opened, read or written."""
+    """The brain file cannot be opened, read or written; `receipt` says what a run had written before it failed."""
 
     title = "The brain"
+    receipt: Receipt | None = None
 
 
 class BrainBusy(BrainError):

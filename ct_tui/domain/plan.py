@@ -66,7 +66,10 @@ class TypeChange:
 
 @dataclass(frozen=True)
 class ManifestChange:
-    """One manifest row before and after, as exact text; applied by compare-and-swap on `before`."""
+    """One manifest row before and after, as exact text; applied by compare-and-swap on `before`.
+
+    `mode` is the row's mode, which stays as it is.
+    """
 
     row: str
     before: str
@@ -75,6 +78,7 @@ class ManifestChange:
     added_edges: tuple[str, ...] = ()
     fallback: str | None = None
     rulings: tuple[int, ...] = ()
+    mode: str = "strict"
 
     def as_json(self) -> dict[str, Any]:
         """The row as the command line prints it, without the two texts."""

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ct_tui.brain import own
-from ct_tui.brain.backup import back_up, backup_name
+from ct_tui.brain import curation, own, readers
+from ct_tui.brain.backup import backed_up
 from ct_tui.brain.edges import apply_edge_chunk
-from ct_tui.domain.plan import ChangeKind, Conflict, Progress, Receipt
+from ct_tui.domain.errors import BrainError
+from ct_tui.domain.manifest import TIER_FACT
+from ct_tui.domain.plan import Conflict, Progress, Receipt
+from ct_tui.heal.situation import fingerprint
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from ct_tui.brain.connection import Brain, Db
-    from ct_tui.brain.own import ChunkResult
+    from ct_tui.brain.own import Wrote
     from ct_tui.domain.plan import EdgeChange, ManifestChange, Plan, RedirectChange, TypeChange
 
 LOCK_TARGET = 0.05
@@ -34,27 +37,25 @@ MERGE_CHUNK = 200
 SMALLEST_CHUNK, LARGEST_CHUNK = 20, 20_000
 
 
-@dataclass
-class Totals:
-    """What a run has written so far."""
-
-    changed: int = 0
-    recased: int = 0
-    edges: int = 0
-    merged: int = 0
-    legalized: list[str] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Closing:
-    """What the run's last transaction records besides its sums; `meta` goes to llm_wiki_meta,
-    `memos` (manifest row and key) say which manifests need no ensuring again."""
+    """What the run's last transaction records besides its sums.
+
+    `meta` goes to llm_wiki_meta; `memos` (manifest row and key) say which manifests need no ensuring again.
+    """
 
     queued: int | None = None
     meta: tuple[tuple[str, str], ...] = ()
     memos: tuple[tuple[str, str], ...] = ()
     numbers: dict[str, Any] = field(default_factory=dict)
+
+
+class _Halt(Exception):
+    """Ends the writing: somebody asked for it, or a manifest that the plan counts on is not what it was."""
+
+    def __init__(self, *conflicts: Conflict) -> None:
+        super().__init__()
+        self.conflicts = conflicts
 
 
 class Applier:
@@ -76,117 +77,146 @@ class Applier:
         self._now = now
         self._progress = progress or (lambda _: None)
         self._stop = stop
-        self._totals = Totals()
+        self._wrote = own.Wrote()
+        self._halted = own.Wrote()
+        self._manifests = dict(plan.binding.manifests)
+        self._run = 0
+        self._saved: str | None = None
         self._total_rows = len(plan.changes) + len(plan.manifests) + len(plan.edge_changes) + len(plan.merges)
         self._done_rows = 0
 
     def run(self, *, backup: bool | None, closing: Callable[[], Closing]) -> Receipt:
-        """Write everything; `closing` is called once all rows are written and gives what the run records."""
-        saved = self._back_up(backup)
-        run = self._brain.write(lambda db: own.start_run(db, self._plan, by=self._by, at=self._at, backup=saved))
-        remaining = self._write_rows(run)
-        stopped = remaining > 0
-        end = Closing() if stopped else closing()
-        self._brain.write(lambda db: self._finish(db, run, end, stopped=stopped))
-        totals = self._totals
-        return Receipt(
-            run,
-            totals.changed - totals.recased,
-            totals.recased,
-            tuple(dict.fromkeys(totals.legalized)),
-            totals.edges,
-            tuple(totals.conflicts),
-            stopped,
-            remaining,
-            saved,
-            totals.merged,
-        )
+        """Write everything; `closing` is called once all rows are written and gives what the run records.
+
+        A BrainError that ends it carries the receipt of what had been written by then.
+        """
+        self._saved = self._back_up(backup)
+        self._run = self._brain.write(self._start)
+        try:
+            stopped = not self._write_rows()
+            end = Closing() if stopped else closing()
+            self._brain.write(lambda db: self._finish(db, end, stopped=stopped))
+        except BrainError as error:
+            error.receipt = self._receipt(stopped=True)
+            if self._done_rows:
+                done = f"run {self._run} had come through {self._done_rows} of {self._total_rows} rows by then"
+                error.details = (*error.details, done)
+            raise
+        return self._receipt(stopped=stopped)
 
     @property
     def _at(self) -> int:
         return int(self._now())
 
-    def _write_rows(self, run: int) -> int:
-        """Manifests, types, edges, then merges; gives the number of rows left when it was stopped."""
-        for manifest in self._plan.manifests:
-            if self._stopped:
-                return self._left
-            self._write_manifest(manifest)
-        for part in self._chunks():
-            if self._stopped:
-                return self._left
-            self._write_chunk(run, part)
-        edges = self._plan.edge_changes
-        for at in range(0, len(edges), EDGE_CHUNK):
-            if self._stopped:
-                return self._left
-            self._write_edges(run, edges[at : at + EDGE_CHUNK])
-        merges = self._plan.merges
-        for at in range(0, len(merges), MERGE_CHUNK):
-            if self._stopped:
-                return self._left
-            self._write_merges(run, merges[at : at + MERGE_CHUNK])
-        return 0
+    def _start(self, db: Db) -> int:
+        return own.start_run(db, self._plan, by=self._by, at=self._at, backup=self._saved)
 
-    @property
-    def _stopped(self) -> bool:
-        return self._stop is not None and self._stop.is_set()
+    def _receipt(self, *, stopped: bool) -> Receipt:
+        wrote = self._wrote
+        return Receipt(
+            self._run,
+            wrote.retyped,
+            wrote.recased,
+            wrote.legalized,
+            wrote.edges,
+            wrote.conflicts,
+            stopped,
+            self._total_rows - self._done_rows,
+            self._saved,
+            wrote.merged,
+        )
 
-    @property
-    def _left(self) -> int:
-        return self._total_rows - self._done_rows
+    def _write_rows(self) -> bool:
+        """Manifests, types, edges, then merges; whether all of them were come through."""
+        plan = self._plan
+        try:
+            for manifest in plan.manifests:
+                self._write_manifest(manifest)
+            for part in self._chunks():
+                self._write_chunk(part)
+            for edges in _parts(plan.edge_changes, EDGE_CHUNK):
+                self._write_edges(edges)
+            for merges in _parts(plan.merges, MERGE_CHUNK):
+                self._write_merges(merges)
+        except _Halt as halt:
+            self._halted = own.Wrote(conflicts=halt.conflicts)
+            self._wrote += self._halted
+            return False
+        return True
+
+    def _write(self, rows: int, job: Callable[[Db], Wrote], before: Callable[[Db], None] | None = None) -> Wrote:
+        """One transaction of the run, counted in the run's row as well."""
+        if self._stop is not None and self._stop.is_set():
+            raise _Halt
+
+        def whole(db: Db) -> Wrote:
+            wrote = job(db)
+            own.add_to_run(db, self._run, wrote)
+            return wrote
+
+        wrote = self._brain.write(whole, before=before)
+        self._wrote += wrote
+        self._advance(rows)
+        return wrote
 
     def _write_manifest(self, change: ManifestChange) -> None:
-        if self._brain.write(lambda db: own.swap_manifest(db, change)):
-            self._totals.legalized += change.added_types
-        else:
-            self._totals.conflicts.append(Conflict(f"manifest {change.row}", "as planned", "changed since"))
-        self._advance(1)
+        def job(db: Db) -> Wrote:
+            if not own.swap_manifest(db, change):
+                # Types that the rest of the plan counts on may be undeclared now.
+                raise _Halt(_moved_manifest(change.row))
+            self._manifests.update(_fingerprints(db, [change.row]))
+            return own.Wrote(legalized=change.added_types)
 
-    def _chunks(self) -> Iterator[list[TypeChange]]:
+        self._write(1, job)
+
+    def _chunks(self) -> Iterator[Sequence[TypeChange]]:
         """Parts of the changes, sized by how long the last one held the lock."""
         self._size = FIRST_CHUNK
         at = 0
         changes = self._plan.changes
         while at < len(changes):
-            part = list(changes[at : at + self._size])
+            part = changes[at : at + self._size]
             at += len(part)
             yield part
 
-    def _write_chunk(self, run: int, part: list[TypeChange]) -> None:
+    def _write_chunk(self, part: Sequence[TypeChange]) -> None:
         held = 0.0
 
-        def job(db: Db) -> ChunkResult:
+        def job(db: Db) -> Wrote:
             nonlocal held
             started = time.perf_counter()
-            result = own.apply_chunk(db, run, len(part), by=self._by, at=self._at)
+            self._require_manifests(db, part)
+            wrote = own.apply_chunk(db, self._run, part, by=self._by, at=self._at)
             held = time.perf_counter() - started
-            return result
+            return wrote
 
-        result = self._brain.write(job, before=lambda db: own.fill_chunk(db, part))
-        self._totals.changed += result.changed
-        moved = {c.entity for c in result.conflicts}
-        self._totals.recased += sum(1 for c in part if c.kind is ChangeKind.RECASE and c.entity not in moved)
-        self._totals.conflicts += result.conflicts
+        self._write(len(part), job, lambda db: own.fill_chunk(db, part))
         self._size = _next_size(len(part), held)
-        self._advance(len(part))
 
-    def _write_edges(self, run: int, part: Sequence[EdgeChange]) -> None:
-        def job(db: Db) -> tuple[int, tuple[Conflict, ...]]:
-            return apply_edge_chunk(db, self._brain.schema, part, run=run, by=self._by, at=self._at)
+    def _require_manifests(self, db: Db, part: Sequence[TypeChange]) -> None:
+        """Halt where a manifest that declares the new types changed; what is taken back needs no declaration."""
+        if self._plan.undoes is not None:
+            return
+        edited = {m.row for m in self._plan.manifests}
+        rows = {TIER_FACT, *edited, *(c.entity for c in part if c.entity in self._manifests)}
+        now = _fingerprints(db, rows)
+        moved = sorted(row for row in rows if now.get(row) != self._manifests.get(row))
+        if moved:
+            raise _Halt(*map(_moved_manifest, moved))
 
-        done, conflicts = self._brain.write(job)
-        self._totals.edges += done
-        self._totals.conflicts += conflicts
-        self._advance(len(part))
+    def _write_edges(self, part: Sequence[EdgeChange]) -> None:
+        def job(db: Db) -> Wrote:
+            done, conflicts = apply_edge_chunk(db, self._brain.schema, part, run=self._run, by=self._by, at=self._at)
+            return own.Wrote(edges=done, conflicts=conflicts)
 
-    def _write_merges(self, run: int, part: Sequence[RedirectChange]) -> None:
-        from ct_tui.brain import curation
+        self._write(len(part), job)
 
-        result = self._brain.write(lambda db: curation.write_redirects(db, part, run=run, by=self._by, at=self._at))
-        self._totals.merged += len(part) - len(result.conflicts)
-        self._totals.conflicts += result.conflicts
-        self._advance(len(part))
+    def _write_merges(self, part: Sequence[RedirectChange]) -> None:
+        def job(db: Db) -> Wrote:
+            result = curation.write_redirects(db, part, run=self._run, by=self._by, at=self._at)
+            return own.Wrote(merged=len(part) - len(result.conflicts), conflicts=result.conflicts)
+
+        self._write(len(part), job)
 
     def _advance(self, rows: int) -> None:
         self._done_rows += rows
@@ -196,29 +226,33 @@ class Applier:
         """The first backup of the day, or one on request; none where nothing is written or it was declined."""
         if wanted is False or (wanted is None and self._total_rows == 0):
             return None
-        stamp = time.strftime("%Y-%m-%d" if wanted is None else "%Y-%m-%dT%H%M%SZ", time.gmtime(self._now()))
-        target = backup_name(self._brain.path, stamp)
-        if wanted is None and target.exists():
-            return str(target)
-        return str(back_up(self._brain, target))
+        return backed_up(self._brain, self._now(), fresh=bool(wanted))
 
-    def _finish(self, db: Db, run: int, end: Closing, *, stopped: bool) -> None:
+    def _finish(self, db: Db, end: Closing, *, stopped: bool) -> None:
         for key, value in end.meta:
             own.put_meta(db, key, value)
         if self._brain.schema.has("manifest_ensure_memo"):
             for row, memo in end.memos:
                 own.put_memo(db, row, memo, self._at)
-        totals = self._totals
-        sums = own.RunTotals(
-            totals.changed - totals.recased,
-            totals.recased,
-            totals.edges,
-            len(totals.conflicts),
-            end.queued,
-            tuple(totals.legalized),
-            {**end.numbers, "merged": totals.merged} if self._plan.merges else end.numbers,
-        )
-        own.finish_run(db, run, sums, stopped=stopped)
+        own.add_to_run(db, self._run, self._halted)
+        own.finish_run(db, self._run, stopped=stopped, queued=end.queued, numbers=end.numbers)
+
+
+def _moved_manifest(row: str) -> Conflict:
+    return Conflict(f"manifest {row}", "as planned", "changed since")
+
+
+def _fingerprints(db: Db, rows: Collection[str]) -> dict[str, str]:
+    """The fingerprints of some manifest rows as they stand."""
+    return {key: fingerprint(row.mode, row.raw) for key, row in readers.manifests_of(db, rows).rows.items()}
+
+
+T = TypeVar("T")
+
+
+def _parts(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for at in range(0, len(rows), size):
+        yield rows[at : at + size]
 
 
 def _next_size(size: int, held: float) -> int:

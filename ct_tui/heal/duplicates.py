@@ -6,13 +6,12 @@ are, and deleting a redirect restores the loser. Every redirect is kept in our h
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import curation, own, readers
-from ct_tui.brain.backup import back_up, backup_name
+from ct_tui.brain.backup import backed_up
 from ct_tui.domain.census import display
 from ct_tui.domain.duplicates import (
     Group,
@@ -232,23 +231,24 @@ class _Sweep:
         return curation.RedirectResult(pairs, compressed.rewrites, compressed.cycles)
 
     def _begin(self) -> int:
-        stamp = time.strftime("%Y-%m-%d", time.gmtime(self._clock()))
-        target = backup_name(self._brain.path, stamp)
-        saved = target if target.exists() else back_up(self._brain, target)
+        saved = backed_up(self._brain, self._clock())
         at, binding = int(self._clock()), self._situation.binding
 
         def job(db: Db) -> int:
             own.create_tables(db)
-            return curation.start_merge_run(db, binding, by=self._by, at=at, backup=str(saved))
+            return curation.start_merge_run(db, binding, by=self._by, at=at, backup=saved)
 
         return self._brain.write(job)
 
     def _finish(self, merges: int, *, stopped: bool) -> None:
-        numbers = {"merged": merges}
         run = self._run or 0
-        totals = own.RunTotals(conflicts=len(self._errors), numbers=numbers)
+
+        def job(db: Db) -> None:
+            own.add_to_run(db, run, own.Wrote(merged=merges))
+            own.finish_run(db, run, stopped=stopped)
+
         try:
-            self._brain.write(lambda db: own.finish_run(db, run, totals, stopped=stopped))
+            self._brain.write(job)
         except CtTuiError as error:
             self._errors.append(f"the run could not be closed: {error.message}")
 

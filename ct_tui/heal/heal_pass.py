@@ -166,7 +166,10 @@ def applied_report(report: HealReport, receipt: Receipt | None) -> HealReport:
     )
 
 
-def marks(situation: Situation, now_ms: int) -> tuple[tuple[str, str], ...]:
-    """The marker and the watermark that close a whole heal, written in one transaction; stamps in ms."""
-    watermark = json.dumps({"hash": situation.policy.watermark, "stamped_at": now_ms}, separators=(",", ":"))
+def marks(watermark_hash: str, now_ms: int) -> tuple[tuple[str, str], ...]:
+    """The marker and the watermark that close a whole heal, written in one transaction; stamps in ms.
+
+    The hash is that of the policy that the plan was made under: what changed since was seen by nobody.
+    """
+    watermark = json.dumps({"hash": watermark_hash, "stamped_at": now_ms}, separators=(",", ":"))
     return ((REMAP_MARKER, str(now_ms)), (WATERMARK, watermark))

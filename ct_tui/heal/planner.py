@@ -1,33 +1,21 @@
-"""The planner: what heal would write, row by row, from one situation and one survey; and plans as files.
+"""The planner: what heal would write, row by row, from one situation and one survey.
 
-A saved plan carries no authority: `still_allowed` derives the changes again and names every row that moved.
+A plan carries no authority: `still_allowed` compares it with a fresh one and names every row that moved.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ct_tui.brain import own
 from ct_tui.domain.census import Disposition, display
 from ct_tui.domain.errors import BadInput, StalePlan
-from ct_tui.domain.json_text import BadJson, parse_object
-from ct_tui.domain.plan import (
-    Binding,
-    ChangeKind,
-    EdgeChange,
-    EdgeChangeKind,
-    EdgeEffect,
-    EdgeRow,
-    ManifestChange,
-    Plan,
-    RedirectChange,
-    TypeChange,
-)
+from ct_tui.domain.plan import ChangeKind, EdgeEffect, ManifestChange, Plan, TypeChange
+from ct_tui.heal.situation import fingerprint
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Hashable, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
@@ -35,12 +23,13 @@ if TYPE_CHECKING:
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
 
-FORMAT = "ct-tui plan 1"
+T = TypeVar("T")
 
 
 def make_plan(situation: Situation, found: Survey) -> Plan:
     """The plan of one heal run; it writes nothing and holds no connection."""
-    manifests = tuple(_manifest_change(e) for e in situation.ensures if e.writes)
+    modes = {key: row.mode for key, row in situation.state.manifests.rows.items()}
+    manifests = tuple(_manifest_change(e, modes[e.entity_id]) for e in situation.ensures if e.writes)
     counts = found.counts
     return Plan(
         binding=situation.binding,
@@ -61,26 +50,27 @@ def make_plan(situation: Situation, found: Survey) -> Plan:
 
 def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
     """The inverse of one run, from our history; rows that changed since are named and refused."""
-    schema = situation.schema
-    rows = own.changes_of_run(db, run) if schema.has("ct_tui_type_change") else []
     if not _run_exists(db, situation, run):
         raise BadInput(f"there is no run {run}", "list the runs with: ct-tui runs")
-    present = _present_types(db, [entity for entity, *_ in rows])
+    rows = own.changes_of_run(db, run) if situation.schema.has("ct_tui_type_change") else []
+    wrote: dict[str, tuple[str, str, int | None]] = {}
+    for entity, old, new, ruling in rows:
+        # A run that was stopped and went on may have met a row twice: what stood there first comes back.
+        wrote[entity] = (wrote[entity][0] if entity in wrote else old, new, ruling)
+    present = _present(db, situation, list(wrote))
     changes: list[TypeChange] = []
     moved: list[str] = []
-    why = f"undo of run {run}"
-    for entity, old, new, ruling in rows:
-        name, kind, archived = present.get(entity, ("", None, False))
-        if kind != new or archived:
-            found = "no longer there" if kind is None else "archived" if archived else f"now {kind!r}"
-            moved.append(f"{entity}: expected {new!r}, {found}")
-            continue
-        changes.append(TypeChange(entity, name, new, old, ChangeKind.UNDO, ruling, why))
+    for entity, (old, new, ruling) in wrote.items():
+        name, kind, problem = present.get(entity, ("", None, "no longer there"))
+        if problem or kind != new:
+            moved.append(f"changed since, left alone: {entity}: expected {new!r}, {problem or f'now {kind!r}'}")
+        elif old != new:
+            changes.append(TypeChange(entity, name, new, old, ChangeKind.UNDO, ruling, f"undo of run {run}"))
     return Plan(
-        binding=replace(situation.binding),
+        binding=situation.binding,
         changes=tuple(changes),
         undoes=run,
-        notes=tuple(f"changed since, left alone: {m}" for m in moved),
+        notes=tuple(moved),
         made_at=situation.now,
     )
 
@@ -88,37 +78,22 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
 def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
     """The part of a saved plan that is still to be written; raises StalePlan with everything that moved.
 
-    `done` holds the entities that a stopped run of this very plan has written already.
+    `fresh` is the plan as it would be made now, and gives every row that is written; `done` holds the entities that a
+    stopped run of this very plan has written already.
     """
     moved = _moved_frame(plan, fresh)
-    allowed = {_key(change): change for change in fresh.changes}
-    rest = [c for c in plan.changes if _key(c) in allowed]
+    changes, gone = _both(plan.changes, fresh.changes, _key)
     moved += [
-        f"{c.entity}: {c.from_type} → {c.to_type} is no longer what the rules say"
-        for c in plan.changes
-        if _key(c) not in allowed and c.entity not in done
+        f"{c.entity}: {c.from_type} → {c.to_type} is no longer what the rules say" for c in gone if c.entity not in done
     ]
-    manifests = {m.row: m for m in fresh.manifests}
-    pending = [m for m in plan.manifests if manifests.get(m.row) == m]
-    moved += [
-        f"manifest {m.row}: the change is no longer what the rules say"
-        for m in plan.manifests
-        if manifests.get(m.row) != m and plan.binding.manifests.get(m.row) == fresh.binding.manifests.get(m.row)
-    ]
-    edges = {e.edge: e for e in fresh.edge_changes}
-    repairs = [e for e in plan.edge_changes if edges.get(e.edge) == e]
-    moved += [
-        f"edge {e.edge}: the repair is no longer what the rules say"
-        for e in plan.edge_changes
-        if edges.get(e.edge) != e and e.edge not in done
-    ]
-    asked = {(m.entity, m.before, m.after, m.ruling) for m in fresh.merges}
-    merges = [m for m in plan.merges if (m.entity, m.before, m.after, m.ruling) in asked]
-    moved += [
-        f"{m.entity}: its merge is no longer what the rules say"
-        for m in plan.merges
-        if m not in merges and m.entity not in done
-    ]
+    manifests, left = _both(plan.manifests, fresh.manifests, lambda m: (m.row, m.before, m.after))
+    # A row that changed since is named above, or was written by a stopped run of this plan.
+    unmoved = {row for row, found in plan.binding.manifests.items() if fresh.binding.manifests.get(row) == found}
+    moved += [f"manifest {m.row}: the change is no longer what the rules say" for m in left if m.row in unmoved]
+    repairs, lost = _both(plan.edge_changes, fresh.edge_changes, lambda e: (e.edge, e.before, e.after, e.ruling))
+    moved += [f"edge {e.edge}: the repair is no longer what the rules say" for e in lost if e.edge not in done]
+    merges, apart = _both(plan.merges, fresh.merges, lambda m: (m.entity, m.before, m.after, m.ruling))
+    moved += [f"{m.entity}: its merge is no longer what the rules say" for m in apart if m.entity not in done]
     if moved:
         raise StalePlan(
             f"the plan no longer fits the brain: {_first_words(moved)}",
@@ -127,12 +102,20 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
         )
     return replace(
         plan,
-        changes=tuple(rest),
-        manifests=tuple(pending),
-        edge_changes=tuple(repairs),
-        merges=tuple(merges),
+        binding=fresh.binding,
+        changes=changes,
+        manifests=manifests,
+        edge_changes=repairs,
+        merges=merges,
         _digest=[plan.digest],
     )
+
+
+def _both(planned: Sequence[T], fresh: Sequence[T], key: Callable[[T], Hashable]) -> tuple[tuple[T, ...], list[T]]:
+    """The rows of a plan that a fresh one has too, each once and as the fresh one has it, and the others."""
+    allowed = {key(row): row for row in fresh}
+    asked = {key(row): row for row in planned}
+    return tuple(allowed[k] for k in asked if k in allowed), [row for k, row in asked.items() if k not in allowed]
 
 
 def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
@@ -154,34 +137,6 @@ def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
             (plan.digest,),
         )
     return frozenset(display(i) for (i,) in rows)
-
-
-def save_plan(plan: Plan, file: Path) -> None:
-    """Write a plan as JSON; raises BadInput where the file cannot be written."""
-    document = {"format": FORMAT, "digest": plan.digest, "made_at": plan.made_at, **_as_document(plan)}
-    try:
-        file.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{file} cannot be written: {error.strerror}") from error
-
-
-def load_plan(file: Path) -> Plan:
-    """Read a saved plan; raises BadInput where it is no plan or was changed by hand."""
-    try:
-        document = parse_object(file.read_bytes())
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
-    except BadJson as error:
-        raise BadInput(f"{file} is not a plan: {error}") from error
-    if document.get("format") != FORMAT:
-        raise BadInput(f"{file} is not a plan of this program", "make one with: ct-tui plan --out FILE")
-    try:
-        plan = _from_document(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"{file} is not a whole plan: {error}", "make a new one with: ct-tui plan --out FILE") from error
-    if plan.digest != document.get("digest"):
-        raise BadInput(f"{file} was changed after it was made", "make a new one with: ct-tui plan --out FILE")
-    return plan
 
 
 def plan_as_json(plan: Plan) -> dict[str, Any]:
@@ -206,7 +161,7 @@ def plan_as_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _manifest_change(ensure: EnsurePlan) -> ManifestChange:
+def _manifest_change(ensure: EnsurePlan, mode: str) -> ManifestChange:
     rulings = tuple(sorted({r.seq for r, _ in (*ensure.types, *ensure.edges)}))
     return ManifestChange(
         ensure.entity_id,
@@ -216,6 +171,7 @@ def _manifest_change(ensure: EnsurePlan) -> ManifestChange:
         tuple(f"{e.name}: {e.source_type} → {e.target_type}" for _, e in ensure.edges),
         ensure.fallback,
         rulings,
+        mode,
     )
 
 
@@ -231,19 +187,19 @@ def _moved_frame(plan: Plan, fresh: Plan) -> list[str]:
         moved.append("the ontology part of config.json changed")
     if (old.head_seq, old.head_hash) != (new.head_seq, new.head_hash):
         moved.append(f"the table of rulings ended at #{old.head_seq} and ends at #{new.head_seq}")
-    ours = {m.row: m.after for m in plan.manifests}
-    for row in sorted({*old.manifests, *new.manifests}):
-        if old.manifests.get(row) != new.manifests.get(row) and not _written_by_us(row, ours, fresh):
-            moved.append(f"the manifest {row} changed")
+    rows = sorted({*old.manifests, *new.manifests})
+    differ = [row for row in rows if old.manifests.get(row) != new.manifests.get(row)]
+    moved += [f"the manifest {row} changed" for row in differ if not _written_by_us(plan, row, new.manifests.get(row))]
     return moved
 
 
-def _written_by_us(row: str, ours: dict[str, str], fresh: Plan) -> bool:
+def _written_by_us(plan: Plan, row: str, now: str | None) -> bool:
     """Whether a manifest differs only because a stopped run of this plan has written it."""
-    from ct_tui.heal.situation import fingerprint
-
-    now = fresh.binding.manifests.get(row)
-    return row in ours and now in {fingerprint(mode, ours[row]) for mode in ("strict", "emergent", "off")}
+    ours = [m for m in plan.manifests if m.row == row]
+    return any(
+        fingerprint(m.mode, m.before) == plan.binding.manifests.get(row) and fingerprint(m.mode, m.after) == now
+        for m in ours
+    )
 
 
 def _key(change: TypeChange) -> tuple[str, str, str, str, int | None]:
@@ -261,80 +217,27 @@ def _run_exists(db: Db, situation: Situation, run: int) -> bool:
     return bool(db.scalar("SELECT EXISTS (SELECT 1 FROM ct_tui_run WHERE id = ?)", (run,)))
 
 
-def _present_types(db: Db, ids: list[str]) -> dict[str, tuple[str, str | None, bool]]:
-    """Name, type and whether archived, by id."""
+def _present(db: Db, situation: Situation, ids: list[str]) -> dict[str, tuple[str, str | None, str]]:
+    """Name, type and why it may not be written, by id."""
     db.fill_ids(ids)
     rows = db.rows(
         "SELECT e.id, e.name, e.entity_type, e.deleted_at FROM curated_entities e JOIN temp.ct_tui_ids i ON e.id = i.id"
     )
     return {
-        i: (display(name), kind if isinstance(kind, str) else None, gone is not None) for i, name, kind, gone in rows
+        i: (
+            display(name),
+            kind if isinstance(kind, str) else None,
+            _untouchable(situation, i, archived=gone is not None),
+        )
+        for i, name, kind, gone in rows
     }
 
 
-def _as_document(plan: Plan) -> dict[str, Any]:
-    return {
-        "binding": {**asdict(plan.binding), "manifests": dict(plan.binding.manifests)},
-        "changes": [c.as_json() for c in plan.changes],
-        "manifests": [asdict(m) for m in plan.manifests],
-        "edge_changes": [e.as_json() for e in plan.edge_changes],
-        "merges": [m.as_json() for m in plan.merges],
-        "counts": {
-            "queued": plan.queued,
-            "report_only": plan.report_only,
-            "shielded": plan.shielded,
-            "kept": plan.kept,
-            "held": plan.held,
-            "unreadable": plan.unreadable,
-        },
-        "legalized": list(plan.legalized),
-        "unusable_manifests": list(plan.unusable_manifests),
-        "edges": asdict(plan.edges) if plan.edges else None,
-        "undoes": plan.undoes,
-        "notes": list(plan.notes),
-    }
-
-
-def _from_document(document: dict[str, Any]) -> Plan:
-    return Plan(
-        binding=Binding(**document["binding"]),
-        changes=tuple(_change(c) for c in document["changes"]),
-        manifests=tuple(_manifest(m) for m in document["manifests"]),
-        edge_changes=tuple(_edge_change(e) for e in document["edge_changes"]),
-        merges=tuple(RedirectChange(**m) for m in document.get("merges", ())),
-        queued=int(document["counts"]["queued"]),
-        report_only=int(document["counts"]["report_only"]),
-        shielded=int(document["counts"]["shielded"]),
-        kept=int(document["counts"]["kept"]),
-        held=int(document["counts"]["held"]),
-        unreadable=int(document["counts"]["unreadable"]),
-        legalized=tuple(document["legalized"]),
-        unusable_manifests=tuple(document["unusable_manifests"]),
-        edges=EdgeEffect(**document["edges"]) if document["edges"] else None,
-        undoes=document["undoes"],
-        notes=tuple(document["notes"]),
-        made_at=int(document["made_at"]),
-    )
-
-
-def _change(row: dict[str, Any]) -> TypeChange:
-    return TypeChange(
-        row["entity"], row["name"], row["from"], row["to"], ChangeKind(row["kind"]), row["ruling"], row["why"]
-    )
-
-
-def _manifest(row: dict[str, Any]) -> ManifestChange:
-    return ManifestChange(
-        row["row"],
-        row["before"],
-        row["after"],
-        tuple(row["added_types"]),
-        tuple(row["added_edges"]),
-        row["fallback"],
-        tuple(row["rulings"]),
-    )
-
-
-def _edge_change(row: dict[str, Any]) -> EdgeChange:
-    before, after = (EdgeRow(**row[k]) if row[k] else None for k in ("before", "after"))
-    return EdgeChange(row["edge"], EdgeChangeKind(row["kind"]), before, after, row["ruling"], row["why"])
+def _untouchable(situation: Situation, entity: str, *, archived: bool) -> str:
+    """Why an entity is not written whatever its type is, or an empty text."""
+    if archived:
+        return "archived"
+    if entity in situation.redirects:
+        return "merged away"
+    by = situation.redirects.opted_out_by(entity, situation.state.opt_outs)
+    return "" if by is None else "opted out"

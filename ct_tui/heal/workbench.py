@@ -23,7 +23,7 @@ from ct_tui.domain.lint.report import KEPT_PER_RULE, finding_items
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import Merge, dead_aliases
-from ct_tui.heal import checks, duplicates, heal_pass, lint, planner, views
+from ct_tui.heal import checks, duplicates, heal_pass, lint, plan_file, planner, views
 from ct_tui.heal.apply import Applier, Closing
 from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens, undo_edge_changes
@@ -313,6 +313,14 @@ class Workbench:
             found = views.entity_view(db, self.brain.schema, entity_id, view.edges.views)
             return replace(found, shielded=shields(db, view.situation, {found.id}).get(found.id, ""))
 
+    def raw_row(self, entity_id: str) -> tuple[tuple[str, RawText], ...]:
+        """An entity's row exactly as the brain holds it, column by column; raises NothingFound."""
+        with self.brain.reading() as db:
+            row = readers.raw_entity(db, entity_id)
+        if not row:
+            raise NothingFound(f"there is no entity {entity_id!r}", "it may have been removed meanwhile")
+        return row
+
     def entities_of(self, item: QueueItem, offset: int = 0, limit: int = 200) -> tuple[EntityView, ...]:
         """The entities that a question covers, without their evidence."""
         ids = item.entities[offset : offset + limit]
@@ -539,11 +547,11 @@ class Workbench:
 
     def save_plan(self, plan: Plan, file: Path) -> None:
         """Write a plan to a file."""
-        planner.save_plan(plan, file)
+        plan_file.save_plan(plan, file)
 
     def load_plan(self, file: Path) -> Plan:
         """Read a saved plan; raises BadInput."""
-        return planner.load_plan(file)
+        return plan_file.load_plan(file)
 
     def undo_plan(self, run: int) -> Plan:
         """The inverse of a run; raises BadInput for an unknown one."""
@@ -577,7 +585,7 @@ class Workbench:
             raise PolicyError(verdict.notes[0], "nothing was written")
         with view.lock:
             rest = planner.still_allowed(plan, view.plan, self._done_by(plan))
-        return self._run(rest, self._closing, by, progress, stop, backup=backup)
+        return self._run(rest, lambda: self._closing(plan), by, progress, stop, backup=backup)
 
     def heal(
         self,
@@ -601,7 +609,8 @@ class Workbench:
             self.brain.require_writable()
             receipt = self._heal(plan, verdict, by, progress, stop)
         except CtTuiError as error:
-            return replace(heal_pass.applied_report(report, None), error=error.message)
+            written = error.receipt if isinstance(error, BrainError) else None
+            return replace(heal_pass.applied_report(report, written), error=error.message)
         self._remember_findings(receipt)
         return heal_pass.applied_report(report, receipt)
 
@@ -624,7 +633,7 @@ class Workbench:
         stop: threading.Event | None,
     ) -> Receipt | None:
         if verdict.skipped is None:
-            return self._run(plan, self._closing, by, progress, stop, backup=None)
+            return self._run(plan, lambda: self._closing(plan), by, progress, stop, backup=None)
         if not verdict.ensure or not plan.manifests:
             return None
         # Drift blocks the retypes alone: the manifests are ensured all the same, as the app does it.
@@ -649,10 +658,10 @@ class Workbench:
         """What a heal records that policy drift stopped after the manifests."""
         return Closing(memos=self.view().situation.memos, numbers=self._numbers())
 
-    def _closing(self) -> Closing:
+    def _closing(self, plan: Plan) -> Closing:
         """What a whole heal records: the queue that is left, the marks, and the night's numbers."""
         view = self.view()
-        marks = heal_pass.marks(view.situation, int(self._clock() * 1000))
+        marks = heal_pass.marks(plan.binding.policy, int(self._clock() * 1000))
         with view.lock:
             return Closing(view.plan.queued, marks, view.situation.memos, self._numbers())
 
@@ -770,7 +779,13 @@ class Workbench:
     def _fresh_undo(self, plan: Plan) -> Plan:
         if plan.undoes is None:
             raise BadInput("this plan undoes no run")
-        return planner.still_allowed(plan, self.undo_plan(plan.undoes), self._done_by(plan))
+        done = self._done_by(plan)
+        rest = planner.still_allowed(plan, self.undo_plan(plan.undoes), done)
+        if rest.empty and not done:
+            raise BadInput(
+                f"nothing of run {plan.undoes} is left to undo", "see what became of it with: ct-tui runs", plan.notes
+            )
+        return rest
 
 
 def _light(db: Db, situation: Situation, rows: Sequence[EntityRow]) -> tuple[EntityView, ...]:
