@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ct_tui.heal.workbench import Workbench
     from ct_tui.policy.paths import Places
 
+_MAGIC = b"SQLite format 3\0"
+
 Opener = Callable[["Places", bool], int]
 """Opens the workstation on a brain, read-only or not, and gives its exit code."""
 
@@ -72,5 +74,19 @@ class Settings:
         require_terminal()
         if self.opener is None:
             raise BadInput("this process has no workstation", "run the command ct-tui itself")
+        _require_database(places)
         with default_termination():
             return self.opener(places, self.read_only)
+
+
+def _require_database(places: Places) -> None:
+    """Say what is no brain before anything is drawn; a file that begins as one costs a look at 16 bytes."""
+    try:
+        with places.brain.open("rb") as file:
+            if file.read(len(_MAGIC)) == _MAGIC:
+                return
+    except (OSError, ValueError):
+        pass  # opening it properly says what is wrong with it
+    from ct_tui.heal.workbench import Workbench
+
+    Workbench(places).close()

@@ -45,7 +45,7 @@ def command(settings: Settings, out: Path | None, everything: bool) -> None:
 def refuse_to_overwrite(file: Path) -> None:
     """Let a plan replace an older plan and nothing else; raises BadInput."""
     from ct_tui.domain.errors import BadInput
-    from ct_tui.heal.planner import FORMAT
+    from ct_tui.heal.plan_file import FORMAT
 
     try:
         with file.open("rb") as opened:
