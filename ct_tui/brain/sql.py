@@ -197,3 +197,5 @@ FALLBACK_SWAP = (
     "UPDATE llm_wiki_entity_manifests SET manifest_json = ?, updated_at = ? WHERE entity_id = ? AND manifest_json = ?"
 )
 MANIFEST_COUNT = "SELECT COUNT(*) FROM llm_wiki_entity_manifests"
+
+RAW_ENTITY = "SELECT * FROM curated_entities WHERE id = ?"
