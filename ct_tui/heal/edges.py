@@ -237,15 +237,15 @@ class EdgeLens:
                     row, triple = change.after, moved
                 waiting.append((edge.rowid, row, triple))
                 if len(waiting) >= NAME_CHUNK:
-                    yield from self._named(db, waiting, book)
+                    yield from self.named(db, waiting, book)
                     waiting.clear()
-            yield from self._named(db, waiting, book)
+            yield from self.named(db, waiting, book)
 
     def listed(self, edges: Iterable[Edge]) -> tuple[ListedEdge, ...]:
         """Some edges with the names of their ends, judged as they are now."""
         rows = [(e.rowid, e.row, e.triple) for e in edges]
         with self.brain.snapshot() as db:
-            return tuple(self._named(db, rows, self.now))
+            return tuple(self.named(db, rows, self.now))
 
     def cell(
         self, edge_type: str, source_type: str | None, target_type: str | None, *, after: int = 0, limit: int = 200
@@ -259,7 +259,7 @@ class EdgeLens:
             edges = EdgeReader(db, self.situation.schema, self.marks).of_type(
                 edge_type, belongs, after=after, limit=limit
             )
-            return tuple(self._named(db, [(e.rowid, e.row, e.triple) for e in edges], self.now))
+            return tuple(self.named(db, [(e.rowid, e.row, e.triple) for e in edges], self.now))
 
     def views(self, ids: Sequence[str]) -> tuple[EdgeView, ...]:
         """The edges of one entity and of what was merged into it, for the detail pane; at most the first 200."""
@@ -267,10 +267,11 @@ class EdgeLens:
         rows = {m: Mark(row=key) for key in self.now.own for m in redirects.cluster(key)}
         with self.brain.snapshot() as db:
             edges = EdgeReader(db, self.situation.schema, Scope(redirects, rows)).touching(ids, limit=SHOWN_EDGES)
-            found = list(self._named(db, [(e.rowid, e.row, e.triple) for e in edges], self.now))
+            found = list(self.named(db, [(e.rowid, e.row, e.triple) for e in edges], self.now))
         return tuple(_edge_view(row, frozenset(ids)) for row in sorted(found, key=lambda r: (r.edge_type, r.id)))
 
-    def _named(self, db: Db, rows: Sequence[tuple[int, EdgeRow, Triple]], book: Rulebook) -> Iterator[ListedEdge]:
+    def named(self, db: Db, rows: Sequence[tuple[int, EdgeRow, Triple]], book: Rulebook) -> Iterator[ListedEdge]:
+        """Edges (rowid, row, triple) with the names of their ends, judged by a rulebook."""
         ends = sorted({i for _, row, _ in rows for i in (row.source_id, row.target_id)})
         names = readers.end_names(db, self.situation.schema, ends) if ends else {}
         for rowid, row, triple in rows:
@@ -371,7 +372,8 @@ class EdgeLens:
             body.manifests, replace(known, node_types=nodes, edge_types=(*known.edge_types, *body.edges))
         )
 
-    def _with_widened(self, body: EdgeRepair) -> Rulebook:
+    def widened(self, body: EdgeRepair) -> Rulebook:
+        """The definitions once heal has run, with the signature that a widening adds."""
         known = self.then.main.vocabulary
         added = (EdgeType(*body.triple),) if body.triple is not None else ()
         return self._redefined(body.manifests, replace(known, edge_types=(*known.edge_types, *added)))
@@ -403,7 +405,7 @@ class EdgeLens:
 
     def _repair_effect(self, body: EdgeRepair) -> tuple[EdgeEffect, tuple[str, ...]]:
         if body.repair is Repair.WIDEN:
-            return self.planned.effect(self.then, after=self._with_widened(body)), ()
+            return self.planned.effect(self.then, after=self.widened(body)), ()
         if body.repair is Repair.KEEP:
             return EdgeEffect(), ("they leave the queue, and the counts still show them",)
         plan, subjects = self.trial(body)

@@ -71,7 +71,16 @@ def light_view(row: EntityRow) -> EntityView:
 
 def fact_views(db: Db, schema: Schema, cluster: Sequence[str], limit: int = 50) -> tuple[FactView, ...]:
     """The live facts of a cluster with the passages that they rest on."""
-    facts = readers.facts(db, schema, cluster, limit)
+    return _with_quotes(db, schema, readers.facts(db, schema, cluster, limit))
+
+
+def fact_view(db: Db, schema: Schema, entry_id: str) -> FactView | None:
+    """One fact with the passages that it rests on, or None."""
+    row = readers.fact(db, schema, entry_id)
+    return None if row is None else _with_quotes(db, schema, (row,))[0]
+
+
+def _with_quotes(db: Db, schema: Schema, facts: Sequence[FactRow]) -> tuple[FactView, ...]:
     evidence = readers.evidence_of(db, schema, [f.id for f in facts if classify(f.source_ref) is Plain.TOKEN])
     elements = {f.id: _elements(f, evidence) for f in facts}
     hashes = [e.content_hash for found in elements.values() for e in found if e.content_hash]
