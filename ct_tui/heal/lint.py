@@ -262,7 +262,7 @@ def lint(
         gatherer = Gatherer(linter.exceptions, before, keep)
         for _ in gatherer.take(linter.findings()):
             pass
-        return gatherer.report(remembered=len(before or ()), notes=linter.notes)
+        return gatherer.report(remembered=len(before or ()), notes=linter.notes, stopped=pace.stopped)
 
 
 def remember_night(brain: Brain, situation: Situation, run: int, at: int, pace: Pace | None = None) -> int:

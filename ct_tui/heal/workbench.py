@@ -19,7 +19,7 @@ from ct_tui.brain.watch import Change, Watch
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, display, with_tallies
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.ladder import Ladder
-from ct_tui.domain.lint.report import KEPT_PER_RULE, finding_items
+from ct_tui.domain.lint.report import KEPT_PER_RULE, Exceptions, finding_items
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import Merge, dead_aliases
@@ -703,6 +703,17 @@ class Workbench:
             last = self.runs()
             lint.remember_night(self.brain, view.situation, last[0].id if last else 0, int(self._clock()))
         return report
+
+    def lints_by_itself(self) -> bool:
+        """Whether the brain is small enough to be linted without being asked, as the queue and every heal do."""
+        view = self.view()
+        with self.brain.reading() as db:
+            return lint.automatic(db, view.situation)
+
+    def reweigh(self, report: LintReport) -> LintReport:
+        """A report of before against the exceptions in force now; the brain is not looked at again."""
+        situation = self.view().situation
+        return report.reweighed(Exceptions(situation.acting, situation.today))
 
     def duplicates(
         self,

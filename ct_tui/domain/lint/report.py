@@ -52,12 +52,21 @@ def kept_apart(acting: InForce, today: dt.date) -> frozenset[frozenset[str]]:
     return frozenset(pairs)
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A finding that a signed exception covers, with the number of that ruling."""
+
+    finding: Finding
+    ruling: int
+
+
 @dataclass(frozen=True)
 class LintReport:
     """The findings, worst first; `counts` by rule are whole even where `findings` holds only the first of many.
 
     `new` and `gone` compare with the last remembered night and are None where there was none; `excepted` counts
-    findings that a signed exception covers; `notes` say what could not be judged the usual way.
+    findings that a signed exception covers, `accepted` holds the first of them; `notes` say what could not be judged
+    the usual way; `stopped` is True where somebody stopped the run, so that not everything was looked at.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -67,6 +76,8 @@ class LintReport:
     gone: int | None = None
     left_out: int = 0
     notes: tuple[str, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
+    stopped: bool = False
 
     def severities(self) -> dict[str, int]:
         """How many of the kept findings weigh how much."""
@@ -77,6 +88,32 @@ class LintReport:
     def failed(self) -> bool:
         """Whether some rule could not run, so that the report is not the whole truth."""
         return bool(self.counts.get("rule-failed"))
+
+    @property
+    def failed_rules(self) -> frozenset[str]:
+        """The rules that could not run."""
+        return frozenset(f.focus.id for f in self.findings if f.rule == "rule-failed")
+
+    def reweighed(self, exceptions: Exceptions) -> LintReport:
+        """The same findings against the exceptions that are in force now, without looking at the brain again."""
+        seen = [(f, exceptions.covers(f)) for f in self.findings]
+        back = [(a.finding, exceptions.covers(a.finding)) for a in self.accepted]
+        now = [Accepted(f, seq) for f, seq in (*seen, *back) if seq is not None]
+        again = [replace(f, new=None if self.new is None else True) for f, seq in back if seq is None]
+        counts = Counter(self.counts)
+        counts.subtract(f.rule for f, seq in seen if seq is not None)
+        counts.update(f.rule for f in again)
+        left = (f for f, seq in seen if seq is None)
+        return replace(
+            self,
+            findings=_sorted([*left, *again]),
+            counts={rule.id: counts[rule.id] for rule in RULES if counts[rule.id] > 0},
+            excepted=self.excepted + len(now) - len(self.accepted),
+            new=None
+            if self.new is None
+            else self.new + len(again) - sum(1 for f, s in seen if s is not None and f.new),
+            accepted=tuple(now),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The document that `lint --json` prints."""
@@ -104,14 +141,21 @@ class Gatherer:
     old: int = field(default=0, init=False)
     _counts: Counter[str] = field(default_factory=Counter, init=False)
     _kept: list[Finding] = field(default_factory=list, init=False)
+    _accepted: list[Accepted] = field(default_factory=list, init=False)
 
     def take(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Count and keep findings, and pass on those that no exception covers."""
         for finding in findings:
-            if self.exceptions is not None and self.exceptions.covers(finding) is not None:
-                self.excepted += 1
+            ruling = self.exceptions.covers(finding) if self.exceptions is not None else None
+            if ruling is not None:
+                self._accept(finding, ruling)
                 continue
             yield self._one(finding)
+
+    def _accept(self, finding: Finding, ruling: int) -> None:
+        self.excepted += 1
+        if self.keep is None or len(self._accepted) < self.keep:
+            self._accepted.append(Accepted(finding, ruling))
 
     def _one(self, finding: Finding) -> Finding:
         self._counts[finding.rule] += 1
@@ -124,20 +168,28 @@ class Gatherer:
             self._kept.append(finding)
         return finding
 
-    def report(self, *, remembered: int = 0, notes: Iterable[str] = ()) -> LintReport:
+    def report(self, *, remembered: int = 0, notes: Iterable[str] = (), stopped: bool = False) -> LintReport:
         """The report of everything taken; `remembered` is how many findings the last night had."""
-        order = {rule.id: at for at, rule in enumerate(RULES)}
-        kept = sorted(self._kept, key=lambda f: (f.severity.rank, order[f.rule], f.focus.id, f.path))
         known = self.before is not None
         return LintReport(
-            tuple(kept),
+            _sorted(self._kept),
             {rule.id: self._counts[rule.id] for rule in RULES if self._counts[rule.id]},
             self.excepted,
             self.new if known else None,
             max(0, remembered - self.old) if known else None,
             self._counts.total() - len(self._kept),
             tuple(notes),
+            tuple(self._accepted),
+            stopped,
         )
+
+
+_ORDER = {rule.id: at for at, rule in enumerate(RULES)}
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first, then as the rules are listed."""
+    return tuple(sorted(findings, key=lambda f: (f.severity.rank, _ORDER[f.rule], f.focus.id, f.path)))
 
 
 def rule_failed(rule_id: str, why: str) -> Finding:
