@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import signal
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -253,7 +254,12 @@ class Workstation(App[int], inherit_bindings=False):
                     data(reason),
                 )
                 return
-        await self._call(getattr(screen, action.method, None) or getattr(self, action.method), key)
+        handler = getattr(screen, action.method, None) or getattr(self, action.method, None)
+        group, _, name = action.id.partition(".")
+        if handler is None and group == "view":
+            handler = partial(self.show_view, name)
+        if handler is not None:
+            await self._call(handler, key)
 
     async def _call(self, handler: Callable[..., object], key: str) -> None:
         try:
@@ -335,6 +341,26 @@ class Workstation(App[int], inherit_bindings=False):
         screen = self.screen
         if hasattr(screen, "show_pane"):
             screen.show_pane(name)
+
+    def do_app_help(self) -> None:
+        """Every key of the view in front."""
+        from ct_tui.tui.dialogs.help import help_lines
+
+        view = getattr(self.screen, "VIEW", "desk")
+        self.open_text(say("Keys", "title"), lines=tuple(help_lines(self.registry, view)))
+
+    async def do_app_palette(self) -> None:
+        """Find an action by its name."""
+        from ct_tui.tui.dialogs.help import PaletteDialog, palette_actions
+
+        screen = self.screen
+        if not isinstance(screen, ViewScreen):
+            return
+        actions = [(a, a.against(screen)) for a in palette_actions(self.registry, screen.VIEW)]
+        themes = [
+            (f"Theme: {name}", lambda name=name: setattr(self, "theme", name)) for name in sorted(self.available_themes)
+        ]
+        await self.ask(PaletteDialog(actions, lambda action: self.call_next(self.perform, action), themes))
 
     def do_app_refresh(self) -> None:
         """Read the brain again, or try to open it again."""

@@ -125,7 +125,7 @@ def change_row(row: HistoryRow, number_of_it: int) -> tuple[Row, str]:
     return Row(key, row, draw, markable=False), f"{row.name} {row.entity_id} {row.from_type} {row.to_type} {row.reason}"
 
 
-def ruling_row(entry: Entry, *, acts: bool) -> tuple[Row, str]:
+def ruling_row(entry: Entry, at: int, *, acts: bool) -> tuple[Row, str]:
     """A ruling of the table with its state."""
 
     def draw(width: int) -> Line:
@@ -149,4 +149,4 @@ def ruling_row(entry: Entry, *, acts: bool) -> tuple[Row, str]:
         return columns(width, *cells)
 
     text = f"#{entry.seq} {entry.kind} {entry.state.value} {entry.ruling.body if entry.ruling else ''}"
-    return Row(str(entry.seq), entry, draw, markable=False), text
+    return Row(f"{entry.seq}:{at}", entry, draw, markable=False), text

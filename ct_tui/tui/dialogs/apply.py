@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.widget import Widget
 
-    from ct_tui.domain.plan import Plan, Progress, Receipt
+    from ct_tui.domain.plan import Conflict, Plan, Progress, Receipt
     from ct_tui.tui.text import Line
 
 TYPED_ABOVE = 100
@@ -264,18 +264,7 @@ def receipt_lines(receipt: Receipt, undone: int | None = None) -> list[Line]:
             lines.append((*right(number(count, "strong"), 9), blank(1), drawn(words)))
     if receipt.legalized:
         lines.append((say("+ declared ", "ok"), data(", ".join(receipt.legalized), "type")))
-    for conflict in receipt.conflicts[:5]:
-        lines.append(
-            (
-                say("≠ ", "warn"),
-                data(conflict.entity),
-                say(" was "),
-                data(conflict.expected, "type"),
-                say(", is "),
-                data(conflict.found, "type"),
-                say(": left alone", "dim"),
-            )
-        )
+    lines += [_conflict_line(conflict) for conflict in receipt.conflicts[:5]]
     if len(receipt.conflicts) > 5:
         lines.append(
             (
@@ -287,3 +276,16 @@ def receipt_lines(receipt: Receipt, undone: int | None = None) -> list[Line]:
     if receipt.backup:
         lines.append((say("backup ", "dim"), data(receipt.backup, "dim")))
     return lines
+
+
+def _conflict_line(conflict: Conflict) -> Line:
+    """A row that moved between plan and write."""
+    return (
+        say("≠ ", "warn"),
+        data(conflict.entity),
+        say(" was "),
+        data(conflict.expected, "type"),
+        say(", is "),
+        data(conflict.found, "type"),
+        say(": left alone", "dim"),
+    )

@@ -312,7 +312,6 @@ class AdoptDialog(RulingDialog):
             say("Adopt proposals", "title"),
             say(" · each carries its own reason", "dim"),
             done=done,
-            reason="As proposed.",
         )
         self._proposals = list(proposals)
 
@@ -377,7 +376,7 @@ class AdoptDialog(RulingDialog):
 
 def _proposal_row(at: int, body: Body, reason: str) -> Row:
     def draw(width: int) -> Line:
-        return (*fit((data(str(body), "type"),), max(20, width // 3)), blank(1), data(reason, "dim"))
+        return (blank(1), *fit((data(str(body), "type"),), max(20, width // 3)), blank(1), data(reason, "dim"))
 
     return Row(str(at), body, draw)
 

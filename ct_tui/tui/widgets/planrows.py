@@ -1,4 +1,4 @@
-"""The rows of a plan: streams from→to that open to the single changes, then manifests, edges, and what is left alone."""
+"""The rows of a plan: streams from→to that open to the changes, then manifests, edges, and what is left alone."""
 
 from __future__ import annotations
 

@@ -1,0 +1,201 @@
+"""The nights: every run with what it did, the trend of what is undeclared, and the way to undo one."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.errors import BadInput
+from ct_tui.domain.history import RunRow
+from ct_tui.tui import papers
+from ct_tui.tui.actions import Action, Group, can_write
+from ct_tui.tui.messages import RunChangesRead
+from ct_tui.tui.screens import View
+from ct_tui.tui.screens.base import ViewScreen
+from ct_tui.tui.text import NOTHING, blank, counted, data, day, drawn, number, right, say
+from ct_tui.tui.widgets.frame import Heading, Lines
+from ct_tui.tui.widgets.pictures import sparkline
+from ct_tui.tui.widgets.rows import MemoryRows, Row, RowList, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from ct_tui.tui.actions import Moment
+    from ct_tui.tui.text import Line
+
+MOST_NIGHTS = 60
+
+
+def _can_undo(now: Moment) -> str:
+    """It needs a run under the cursor and the right to write."""
+    return can_write(now) or ("" if now.subject == "run" else "There is no run to undo.")
+
+
+class NightsScreen(ViewScreen):
+    """The runs, newest first."""
+
+    VIEW = "nights"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changes: RunChangesRead | None = None
+
+    def compose_lists(self) -> ComposeResult:
+        """The trend above the runs."""
+        yield Heading((say("Nights"),), id="nights-head")
+        yield Lines(id="trend")
+        yield RowList(((say("Reading the runs…", "dim"),),), id="nights")
+
+    @property
+    def subject(self) -> str:
+        """What is under the cursor."""
+        return "run" if self.row is not None else ""
+
+    @property
+    def run(self) -> RunRow | None:
+        """The run under the cursor."""
+        thing = self.row.subject if self.row is not None else None
+        return thing if isinstance(thing, RunRow) else None
+
+    def show_rows(self) -> None:
+        """The runs and the trend."""
+        runs = self.session.runs
+        if runs is None:
+            return
+        self.rows.empty = (
+            (say("Nothing was applied here yet."),),
+            (say("P", "key"), say(" shows what heal would do.", "dim")),
+            (say("ct-tui schedule", "key"), say(" prints a timer for every night.", "dim")),
+        )
+        self.rows.show(
+            MemoryRows([_run_row(run) for run in runs], [f"{r.id} {r.kind} {r.by} {r.status}" for r in runs])
+        )
+        self.query_one("#nights-head", Heading).show((counted(len(runs), "run", ink="dim"),))
+        self.query_one("#trend", Lines).show(*trend_lines(runs))
+
+    def renew(self) -> None:
+        """Another program wrote: the changes of a run are read again."""
+        self._changes = None
+
+    def describe(self) -> None:
+        """The run under the cursor, with its changes."""
+        run, bench = self.run, self.session.bench
+        if run is None or bench is None:
+            self.paper.show((), "")
+            return
+        known = self._changes.changes if self._changes is not None and self._changes.run == run.id else None
+        self.query_one("#detail-head", Heading).show(NOTHING, (say("Run"),))
+        self.paper.show(tuple(papers.run_paper(run, known)), str(run.id))
+        if known is None:
+            number_of_it = run.id
+            self.station.look(
+                "detail",
+                "reading a run",
+                lambda: RunChangesRead(number_of_it, bench.history(run=number_of_it, limit=500)),
+                self,
+            )
+
+    def on_run_changes_read(self, message: RunChangesRead) -> None:
+        """The changes are read."""
+        self._changes = message
+        if self.run is not None and self.run.id == message.run:
+            self.describe()
+
+    async def do_nights_undo(self) -> None:
+        """Show the inverse plan of the run; `a` there writes it."""
+        from ct_tui.tui.screens.plan import PlanScreen
+
+        run = self.run
+        if run is None:
+            raise BadInput("No run is under the cursor.")
+        if run.undone_by is not None:
+            raise BadInput(f"Run {run.id} was undone by run {run.undone_by} already.")
+        await self.app.push_screen(PlanScreen(undo=run.id))
+
+
+def _run_row(run: RunRow) -> Row:
+    def draw(width: int) -> Line:
+        sign, ink = (
+            ("↶", "dim") if run.undone_by is not None else ("■", "warn") if run.status != "done" else ("✓", "ok")
+        )
+        done: Line = (number(run.retyped, "strong"), say(" retyped", "dim"))
+        if run.recased:
+            done += (say(" ", "dim"), number(run.recased, "strong"), say(" recased", "dim"))
+        if run.legalized:
+            done += (say(" +", "ok"), number(len(run.legalized), "ok"), say(" declared", "dim"))
+        kind: Line = (data(run.kind, "dim"),)
+        if run.undoes is not None:
+            kind = (say("undo of ", "dim"), number(run.undoes, "dim"))
+        state: Line = (data(run.status, ink),)
+        if run.undone_by is not None:
+            state = (say("undone by ", "dim"), number(run.undone_by, "dim"))
+        cells: list[tuple[Line, int]] = [
+            ((drawn(sign, ink), blank(1), *right(number(run.id, "strong"), 4)), 7),
+            ((day(run.at, "dim"),), 13),
+            (kind, 11),
+            (done, 0),
+        ]
+        if width >= 62:
+            cells += [((blank(1), *state), 14)]
+        if width >= 80:
+            cells += [((blank(1), data(run.by, "dim")), 16)]
+        return columns(width, *cells)
+
+    return Row(str(run.id), run, draw, markable=False)
+
+
+def nightly(runs: Sequence[RunRow], name: str) -> list[int | None]:
+    """One number a night, oldest first: that of the night's last run, None for a night without one."""
+    by_day: dict[dt.date, int | None] = {}
+    for run in reversed(runs):
+        value = run.queued if name == "queued" else run.numbers.get(name)
+        when = dt.datetime.fromtimestamp(run.at, tz=dt.UTC).astimezone().date()
+        by_day[when] = value if isinstance(value, int) else by_day.get(when)
+    if not by_day:
+        return []
+    first, last = min(by_day), max(by_day)
+    nights = min((last - first).days, MOST_NIGHTS - 1)
+    return [by_day.get(last - dt.timedelta(days=back)) for back in range(nights, -1, -1)]
+
+
+def trend_lines(runs: Sequence[RunRow]) -> tuple[Line, ...]:
+    """The trend of what is undeclared and what is queued; a night without a run is a gap."""
+    lines: list[Line] = []
+    for name, words in (("undeclared_entities", " undeclared "), ("queued", " in the queue ")):
+        values = nightly(runs, name)
+        known = [v for v in values if v is not None]
+        if known:
+            lines.append(
+                (
+                    *right(drawn(words, "dim"), 15),
+                    *sparkline(values, 40),
+                    blank(1),
+                    number(known[-1], "strong"),
+                    say(" now", "dim"),
+                )
+            )
+    return tuple(lines)
+
+
+VIEW = View(
+    "nights",
+    "N",
+    "Nights",
+    "Every run: what it did, the trend over the nights, and undo.",
+    NightsScreen,
+    (
+        Action(
+            "nights.undo",
+            ("u",),
+            "undo",
+            "Show what undoing this run would write; it has its own plan and its own dialog.",
+            Group.WRITE,
+            frozenset({"nights"}),
+            _can_undo,
+            rank=1,
+        ),
+    ),
+    rank=77,
+)
