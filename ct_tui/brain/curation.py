@@ -109,6 +109,16 @@ def named(db: Db, schema: Schema) -> Iterator[Named]:
             yield Named(row.id, row.name, person_key(row.type) if isinstance(row.type, str) else "")
 
 
+def raw_row(db: Db, schema: Schema, kind: str, row_id: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """The table of a row and the row exactly as it stands, as pairs of column and value; empty where there is none."""
+    table, statement = q.RAW_ROWS[kind]
+    if not schema.has(table):
+        return table, ()
+    cursor = db.connection.execute(statement, (row_id,))
+    row = cursor.fetchone()
+    return table, () if row is None else tuple(zip((c[0] for c in cursor.description), row, strict=True))
+
+
 # The night's findings
 
 

@@ -122,3 +122,11 @@ ASSERTION_PUT = (
 )
 ASSERTION_FLAG = "UPDATE ct_tui_assertion SET flagged_by = ? WHERE edge_id = ?"
 NAMES_AND_TYPES = "SELECT e.id, e.name, e.entity_type FROM curated_entities e WHERE e.deleted_at IS NULL"
+
+RAW_ROWS = {
+    "entity": ("curated_entities", "SELECT * FROM curated_entities WHERE id = ?"),
+    "fact": ("llm_wiki_entries", "SELECT * FROM llm_wiki_entries WHERE id = ?"),
+    "edge": ("llm_wiki_edges", "SELECT * FROM llm_wiki_edges WHERE id = ?"),
+    "manifest": ("llm_wiki_entity_manifests", "SELECT * FROM llm_wiki_entity_manifests WHERE entity_id = ?"),
+}
+"""By what a finding is about: the table, and the statement that reads one of its rows as it stands."""

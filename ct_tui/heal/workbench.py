@@ -19,6 +19,7 @@ from ct_tui.brain.watch import Change, Watch
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, display, with_tallies
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.ladder import Ladder
+from ct_tui.domain.lint.model import Kind as FocusKind
 from ct_tui.domain.lint.report import KEPT_PER_RULE, Exceptions, finding_items
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.assertions import Lookup, Relation
     from ct_tui.domain.duplicates import MergeReport
     from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.lint.model import Focus
     from ct_tui.domain.lint.report import LintReport
     from ct_tui.domain.manifest import EdgeType, Vocabulary
     from ct_tui.domain.plan import EdgeEffect, Plan, Progress, Receipt
@@ -57,6 +59,9 @@ if TYPE_CHECKING:
     from ct_tui.policy.paths import Places
 
 Stamp = tuple[object, ...]
+
+ROWS_OF_FINDINGS = frozenset({FocusKind.ENTITY, FocusKind.FACT, FocusKind.EDGE, FocusKind.MANIFEST})
+"""What a finding can be about that is one row of one table."""
 
 EXACT_UP_TO = 20_000
 """Live entities up to which the census fetches every row that it counts."""
@@ -714,6 +719,21 @@ class Workbench:
         """A report of before against the exceptions in force now; the brain is not looked at again."""
         situation = self.view().situation
         return report.reweighed(Exceptions(situation.acting, situation.today))
+
+    def raw_focus(self, focus: Focus) -> tuple[str, tuple[tuple[str, RawText], ...]]:
+        """The table and the row that a finding is about, exactly as they stand; raises NothingFound.
+
+        Only entities, facts, edges and manifests are rows; everything else has none.
+        """
+        from ct_tui.brain import curation
+
+        if focus.kind not in ROWS_OF_FINDINGS:
+            return "", ()
+        with self.brain.reading() as db:
+            table, row = curation.raw_row(db, self.brain.refresh_schema(), focus.kind.value, focus.id)
+        if not row:
+            raise NothingFound(f"there is no row {focus.id!r} in {table}", "it may have been removed meanwhile")
+        return table, row
 
     def duplicates(
         self,
