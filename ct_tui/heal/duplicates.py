@@ -15,6 +15,7 @@ from ct_tui.brain.backup import backed_up
 from ct_tui.domain.census import display
 from ct_tui.domain.duplicates import (
     Group,
+    Grouping,
     MergeReport,
     NearGroup,
     Weight,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ct_tui.brain.connection import Brain, Db
-    from ct_tui.domain.duplicates import Candidate, Grouping, SelfLoop
+    from ct_tui.domain.duplicates import Candidate, SelfLoop
     from ct_tui.domain.near import NearPair
     from ct_tui.domain.plan import RedirectChange
     from ct_tui.domain.queue import EntityView, QueueItem, Suggestion
@@ -103,6 +104,9 @@ def sweep(
 def grouping(db: Db, situation: Situation) -> Grouping:
     """The duplicate groups of a brain; only entities whose key is shared are ever held together."""
     schema = situation.schema
+    if "summary" not in schema.columns("curated_entities"):
+        # Two of one name are one and the same only if their summaries say so.
+        return Grouping()
     keys = SharedKeys(curation.entity_count(db, schema))
     for candidate in curation.candidates(db, schema):
         keys.see(candidate.name)
