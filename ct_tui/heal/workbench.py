@@ -26,6 +26,7 @@ from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import Merge, dead_aliases
 from ct_tui.heal import checks, duplicates, heal_pass, lint, plan_file, planner, views
 from ct_tui.heal.apply import Applier, Closing
+from ct_tui.heal.edge_desk import EdgeDesk
 from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens, undo_edge_changes
 from ct_tui.heal.held import held_proposals
@@ -127,6 +128,11 @@ class View:
     def edge_questions(self) -> EdgeQuestions:
         """The violations that stay open, as questions."""
         return EdgeQuestions(self.edges)
+
+    @cached_property
+    def edge_desk(self) -> EdgeDesk:
+        """The edges for a person to work on."""
+        return EdgeDesk(self.edges, self.edge_questions)
 
     @cached_property
     def census(self) -> Census:
@@ -401,6 +407,11 @@ class Workbench:
     def edges(self, *, list_: bool = False, after_plan: bool = False) -> EdgeReport:
         """Edge conformance now or as if the plan had run; with `list_` every violating edge by itself."""
         return self.view().edges.report(list_=list_, after_plan=after_plan)
+
+    @property
+    def edge_desk(self) -> EdgeDesk:
+        """The matrix, its edges and their repairs, as the brain is now."""
+        return self.view().edge_desk
 
     def edges_of(self, item: QueueItem, *, after: int = 0, limit: int = 200) -> tuple[ListedEdge, ...]:
         """A page of the edges that a question is about; `after` is the rowid of the last one seen."""
