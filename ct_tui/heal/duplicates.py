@@ -480,7 +480,7 @@ def queue_items(db: Db, situation: Situation) -> Iterator[QueueItem]:
         yield _too_large(count)
         return
     groups = [g for g in grouping(db, situation).groups if g.queued is not None]
-    for card in cards(db, situation, groups):
+    for card in cards(db, situation, groups) if groups else ():
         yield card.item()
 
 
