@@ -239,7 +239,7 @@ class _Sweep:
         at, binding = int(self._clock()), self._situation.binding
 
         def job(db: Db) -> int:
-            own.create_tables(db)
+            own.remember_head(db, self._situation.table.head)
             return curation.start_merge_run(db, binding, by=self._by, at=at, backup=saved)
 
         return self._brain.write(job)

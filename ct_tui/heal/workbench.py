@@ -757,8 +757,6 @@ class Workbench:
     ) -> MergeReport:
         """The app's merge of duplicates; without `apply` the report alone. Every merge is a run that can be undone."""
         asked = duplicates.Asked(apply, confirm, waive, by or reviewer())
-        if apply and not self.write_refusal:
-            self._remember_head()
         return duplicates.sweep(self.brain, self.view().situation, asked, self._clock, stop)
 
     def duplicate_groups(self, *, near: bool = True) -> Board:
