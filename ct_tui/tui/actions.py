@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class Group(StrEnum):
     """Under which heading an action is listed."""
 
-    MOVE = "Move"
-    VIEW = "Views"
     DECIDE = "Decide"
-    LOOK = "Look"
     WRITE = "Write"
+    LOOK = "Look"
+    VIEW = "Views"
+    MOVE = "Move"
     DIALOG = "In dialogs"
     APP = "Workstation"
 
@@ -207,7 +207,7 @@ BASE = (
     Action(
         "rule.take",
         tuple("123456789"),
-        "take it",
+        "take",
         "Take that suggestion: a ruling to read, then sign.",
         Group.DECIDE,
         DESK,
@@ -217,7 +217,7 @@ BASE = (
     Action(
         "rule.map",
         ("m",),
-        "map to…",
+        "map",
         "Choose the type among all that are declared.",
         Group.DECIDE,
         DESK,

@@ -69,11 +69,11 @@ def question_paper(item: QueueItem, entities: Sequence[EntityView] | None, *, de
 
 
 def grounds(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
-    """Why a question is here, why nothing settled it, what it could be, and the evidence."""
-    yield from _reasons("Why it is here", item.why)
-    yield from _reasons(_against_heading(item.kind), item.why_not)
+    """What a question's answer could be, why it is here, why nothing settled it, and the evidence."""
     if item.suggestions:
         yield from suggestion_lines(item.suggestions)
+    yield from _reasons("Why it is here", item.why)
+    yield from _reasons(_against_heading(item.kind), item.why_not)
     yield from _evidence(item, entities)
 
 
@@ -359,7 +359,7 @@ def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
         yield (say("declared ", "dim"), data(", ".join(run.legalized), "type"))
     if run.backup:
         yield (say("backup   ", "dim"), data(run.backup, "dim"))
-    yield (say("plan     ", "dim"), data(run.plan_digest, "faint"))
+    yield (say("plan     ", "dim"), data(run.plan_digest[:16], "faint"))
     yield NOTHING
     yield heading("Changes")
     if changes is None:

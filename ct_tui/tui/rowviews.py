@@ -68,7 +68,7 @@ def item_row(item: QueueItem, *, is_open: bool, deferred: bool) -> Parent:
             ((*right(number(item.count, "strong"), 6), blank(2)), 8),
         ]
         if width >= 76:
-            cells += [(best, 0), (kind, 20)]
+            cells += [(best, 0), ((blank(1), *kind), 21)]
         else:
             cells.append((best or kind, 0))
         return columns(width, *cells)

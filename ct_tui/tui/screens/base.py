@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from ct_tui.domain.queue import QueueItem
-    from ct_tui.tui.actions import Registry
+    from ct_tui.tui.actions import Action, Registry
     from ct_tui.tui.app import Workstation
     from ct_tui.tui.session import Session
     from ct_tui.tui.text import Line, Piece
     from ct_tui.tui.widgets.rows import Row
 
 WIDE = 100
+LAST = 90
+"""Rank of the key that stands at the right end of the last line, whatever else fits."""
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
 BREADTHS: list[tuple[int, str]] | None = [(0, "-slim"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide")]
 HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (20, "-mid"), (32, "-tall")]
@@ -191,15 +193,17 @@ class ViewScreen(Screen[None]):
     def show_keys(self) -> None:
         """Show the keys that matter now."""
         bar = self.query_one(KeyBar)
-        actions = sorted((a for a in self.registry.within(self.VIEW) if a.rank), key=lambda a: a.rank)
-        bar.show([(a.keys[0], self._key_words(a.id), a.title, not a.against(self)) for a in actions])
+        *actions, last = sorted(
+            (a for a in self.registry.within(self.VIEW) if 0 < a.rank <= LAST), key=lambda a: a.rank
+        )
+        bar.show([self._key(action) for action in actions], self._key(last))
         self.query_one("#said", Ends).show((blank(1), *self._said), self._marks_line())
 
-    def _key_words(self, action_id: str) -> str:
-        action = self.registry[action_id]
-        if action_id == "rule.take":
-            return f"1-{self.suggestions}" if self.suggestions > 1 else "1"
-        return shown_key(action.keys[0])
+    def _key(self, action: Action) -> tuple[str, str, str, bool]:
+        shown = shown_key(action.keys[0])
+        if action.id == "rule.take" and self.suggestions > 1:
+            shown = f"1-{min(9, self.suggestions)}"
+        return action.keys[0], shown, action.title, not action.against(self)
 
     def _marks_line(self) -> Line:
         marks = len(self.rows.marks)

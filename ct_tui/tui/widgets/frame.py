@@ -202,18 +202,19 @@ class KeyBar(Inked):
         super().__init__(id=id)
         self._keys: tuple[tuple[str, str, str, bool], ...] = ()
 
-    def show(self, keys: Sequence[tuple[str, str, str, bool]]) -> None:
-        """Show other keys: (key to press, key as shown, title, whether it can act)."""
-        if tuple(keys) != self._keys:
-            self._keys = tuple(keys)
+    def show(self, keys: Sequence[tuple[str, str, str, bool]], last: tuple[str, str, str, bool]) -> None:
+        """Show other keys: (key to press, key as shown, title, whether it can act); the last one is always there."""
+        if (*keys, last) != self._keys:
+            self._keys = (*keys, last)
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002
         """The keys in one line, none of them cut."""
-        pieces: list[Piece] = [blank(1)]
+        pieces: list[Piece] = []
+        at = 0
         for _, start, line in self._laid_out():
-            del start
-            pieces += line
+            pieces += [blank(start - at), *line]
+            at = start + width_of(line)
         return self.draw(tuple(pieces), self.size.width)
 
     def on_click(self, event: events.Click) -> None:
@@ -224,13 +225,21 @@ class KeyBar(Inked):
                 return
 
     def _laid_out(self) -> list[tuple[str, int, Line]]:
+        """Each key that fits with the cell it begins at; the last one stands at the right end."""
+        if not self._keys:
+            return []
+        *others, (key, shown, title, able) = self._keys
+        tail = _key_words(shown, title, able=able)
+        end = self.size.width - width_of(tail) - 1
         found: list[tuple[str, int, Line]] = []
         at = 1
-        for key, shown, title, able in self._keys:
-            line = (data(shown, "key" if able else "faint"), blank(1), data(title, "" if able else "faint"), blank(2))
-            size = width_of(line)
-            if at + size - 2 > self.size.width:
-                continue
-            found.append((key, at, line))
-            at += size
-        return found
+        for other, its_key, its_title, its_able in others:
+            line = _key_words(its_key, its_title, able=its_able)
+            if at + width_of(line) < end:
+                found.append((other, at, line))
+                at += width_of(line) + 2
+        return [*found, (key, max(0, end), tail)]
+
+
+def _key_words(shown: str, title: str, *, able: bool) -> Line:
+    return (data(shown, "key" if able else "faint"), blank(1), data(title, "" if able else "faint"))

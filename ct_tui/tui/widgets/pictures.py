@@ -87,6 +87,8 @@ def standing(row: TypeCount) -> Line:
         return (say("≈ spelt ", "ok"), data(row.to, "type"))
     if row.status is TypeStatus.DECLARED:
         return (say("✓ declared", "dim"), *_spared(row))
+    if row.legalized is not None:
+        return (say("+ ", "ok"), say("declared by #", "ok"), number(row.legalized, "ok"))
     if row.to is not None and parts.moving:
         ruled = () if row.ruling is None else (say(" #", "dim"), number(row.ruling, "dim"))
         return (say("→ ", "ok"), data(row.to, "type"), *ruled)

@@ -181,11 +181,11 @@ def _manifest_row(change: ManifestChange) -> Row:
     def draw(width: int) -> Line:
         del width
         types: Line = (
-            (say(" declares ", "dim"), data(", ".join(change.added_types), "type")) if change.added_types else ()
+            (say("declares "), data(", ".join(change.added_types), "type"), blank(1)) if change.added_types else ()
         )
-        edges: Line = (say(" and "), counted(len(change.added_edges), "edge signature")) if change.added_edges else ()
-        fallback: Line = (say(" · fallback ", "dim"), data(change.fallback, "type")) if change.fallback else ()
-        return (say("+ ", "ok"), data(change.row), *types, *edges, *fallback)
+        edges: Line = (counted(len(change.added_edges), "edge signature"), blank(1)) if change.added_edges else ()
+        fallback: Line = (say("fallback ", "dim"), data(change.fallback, "type"), blank(1)) if change.fallback else ()
+        return (say("+ ", "ok"), *types, *edges, *fallback, say("in ", "dim"), data(change.row, "dim"))
 
     return Row(f"manifest:{change.row}", change, draw, markable=False)
 

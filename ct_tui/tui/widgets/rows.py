@@ -279,7 +279,7 @@ class RowList(Inked, ScrollView, can_focus=True, inherit_bindings=False):
         if marked and not here:
             ground = "mark"
         line = row.draw(max(1, width - GUTTER)) if row is not None else (say("…", "faint"),)
-        return self.draw((*_gutter(here=here, marked=marked), *line), width, ground)
+        return self.draw((*_gutter(here=here, marked=marked, focused=self.has_focus), *line), width, ground)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Rows that come into sight are asked for."""
@@ -352,8 +352,9 @@ class RowList(Inked, ScrollView, can_focus=True, inherit_bindings=False):
         return row.key if row is not None and row.markable else None
 
 
-def _gutter(*, here: bool, marked: bool) -> Line:
-    return (say("▸" if here else " ", "key"), say("●" if marked else " ", "warn"))
+def _gutter(*, here: bool, marked: bool, focused: bool) -> Line:
+    sign = say("▸", "key") if focused else say("›", "faint")
+    return (sign if here else say(" "), say("●" if marked else " ", "warn"))
 
 
 def columns(width: int, *cells: tuple[Line, int]) -> Line:
