@@ -51,7 +51,7 @@ RULE_VERBS = (
     Entry("retype", _RULE_GROUP + "retype", "Just these entities become another type."),
     Entry("keep", _RULE_GROUP + "keep", "Seen and left as it is, for good or until a day."),
     Entry("revoke", _RULE_GROUP + "revoke", "An earlier ruling stops acting."),
-    Entry("settle", _RULE_GROUP + "settle", "Answer a question of the queue with a type."),
+    Entry("settle", _RULE_GROUP + "settle", "Answer a question of the queue."),
     Entry("edge", _RULE_GROUP + "edge", "Edges are repaired, or left as they are."),
     Entry("merge", _RULE_GROUP + "merge", "Entities are one and the same."),
     Entry("except", _RULE_GROUP + "except", "A lint finding is accepted, or entities stay apart."),

@@ -72,9 +72,9 @@ class Settings:
         from ct_tui.domain.errors import BadInput
 
         require_terminal()
+        _require_database(places)
         if self.opener is None:
             raise BadInput("this process has no workstation", "run the command ct-tui itself")
-        _require_database(places)
         with default_termination():
             return self.opener(places, self.read_only)
 

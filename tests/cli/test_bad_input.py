@@ -170,6 +170,13 @@ def test_plans_that_are_none(ct: Ct, tmp_path: Path) -> None:
     assert ct.json("census")["live"] == 152
 
 
+def test_what_is_no_brain_is_said_without_a_verb_too(ct: Ct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ct_tui.cli.terminal.no_terminal", lambda: "")
+    (tmp_path / "text.db").write_text("hello")
+    for path in (tmp_path / "nowhere", tmp_path / "text.db", tmp_path):
+        assert "brain" in ct.refused("--brain", str(path))
+
+
 def test_a_plan_changed_by_hand(founded: Ct, tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     founded.json("plan", "--out", str(file))

@@ -74,6 +74,34 @@ def test_show(ct: Ct) -> None:
     has(entity["facts"][0], "id", "title", "body", "confidence", "quotes")
 
 
+def test_a_question_about_edges_shows_them_and_is_settled_by_a_suggestion(signer: Ct) -> None:
+    shown = signer.json("show", "edge:agent knows person")
+    assert shown["item"]["count"] == len(shown["edges"]) == 3
+    assert {e["edge_type"] for e in shown["edges"]} == {"knows"}
+    settled = signer.json("rule", "settle", "edge:agent knows person", "drop", "--reason", "nobody meant these")
+    assert [r["kind"] for r in settled["rulings"]] == ["edge"]
+    plan = signer.json("plan")
+    assert {c["edge"] for c in plan["edges"]["changes"]} == {e["id"] for e in shown["edges"]}
+    assert "3 edges" in signer("plan").out
+    healed = signer.json("heal", "--yes")
+    assert healed["ontology"]["edges"] == 3
+    assert signer.json("edges")["edges"] == 61
+    signer.json("undo", str(healed["run"]), "--yes")
+    assert signer.json("edges")["edges"] == 64
+
+
+def test_a_merge_that_was_ruled_is_planned_and_healed(signer: Ct) -> None:
+    adrian = sorted(signer.json("show", "duplicate:adrian")["item"]["entities"])
+    signer.json("rule", "merge", *adrian[:2], "--reason", "one and the same")
+    assert [m["entity"] for m in signer.json("plan")["merges"]] == adrian[1:2]
+    assert "1 redirect" in signer("plan").out
+    healed = signer.json("heal", "--yes")
+    assert healed["ontology"]["merged"] == 1
+    assert signer.json("ledger", adrian[1])["entity"]["id"] == adrian[0]
+    assert signer.json("undo", str(healed["run"]), "--yes")["merged"] == 1
+    assert signer.json("ledger", adrian[1])["entity"]["id"] == adrian[1]
+
+
 def test_a_signed_ruling(signer: Ct) -> None:
     ruled = signer.json("rule", "alias", "agent", "role", "--reason", "because")
     assert (ruled["seq"], ruled["kind"], ruled["state"]) == (1, "alias", "valid")

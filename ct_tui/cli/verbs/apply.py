@@ -25,23 +25,27 @@ if TYPE_CHECKING:
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--backup/--no-backup", default=None, help="Back up first. Else before the first write of a day.")
+@click.option("--confirm-drift", metavar="HASH", help="Take a changed config.json as meant, by the hash before it.")
 @click.pass_obj
-def command(settings: Settings, file: Path, backup: bool | None) -> int:
+def command(settings: Settings, file: Path, backup: bool | None, confirm_drift: str | None) -> int:
     """Load the plan and write it."""
     with settings.workbench() as bench:
         plan = bench.load_plan(file)
-        return write_plan(settings, bench, plan, backup=backup)
+        return write_plan(settings, bench, plan, backup=backup, confirm=confirm_drift)
 
 
 command.params.append(principal_option())
 
 
-def write_plan(settings: Settings, bench: Workbench, plan: Plan, *, backup: bool | None) -> int:
+def write_plan(
+    settings: Settings, bench: Workbench, plan: Plan, *, backup: bool | None, confirm: str | None = None
+) -> int:
     """Apply a plan with progress, print the receipt, and give the exit code: 1 where a part was left undone."""
     from ct_tui.cli.progress import long_write
 
     with long_write("Writing") as (progress, stop):
-        receipt = bench.apply(plan, by=settings.principal or "", progress=progress, stop=stop, backup=backup)
+        by = settings.principal or ""
+        receipt = bench.apply(plan, by=by, progress=progress, stop=stop, backup=backup, confirm=confirm)
     settings.give(receipt_document(receipt), lambda: receipt_lines(receipt, settings.out.width))
     return 1 if receipt.stopped or receipt.conflicts else 0
 
@@ -54,6 +58,7 @@ def receipt_document(receipt: Receipt) -> dict[str, Any]:
         "recased": receipt.recased,
         "legalized": list(receipt.legalized),
         "edges_changed": receipt.edges,
+        "merged": receipt.merged,
         "conflicts": [{"entity": c.entity, "expected": c.expected, "found": c.found} for c in receipt.conflicts],
         "stopped": receipt.stopped,
         "remaining": receipt.remaining,
@@ -72,6 +77,7 @@ def receipt_lines(receipt: Receipt, width: int) -> list[str]:
     parts += [f"{receipt.recased:,} recased"] if receipt.recased else []
     parts += [f"{', '.join(map(show, receipt.legalized))} declared"] if receipt.legalized else []
     parts += [f"{count(receipt.edges, 'edge')} changed"] if receipt.edges else []
+    parts += [f"{count(receipt.merged, 'redirect')} changed"] if receipt.merged else []
     lines = [paint(f"Run {receipt.run}: {', '.join(parts)}.", "bold")]
     if receipt.stopped:
         left = count(receipt.remaining, "row")

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ct_tui.heal.edges import EdgeReport, ListedEdge
 
 
+EDGE_COLUMNS = ("relation", "source", "target", "edge")
+
+
 @verb(
     "edges",
     "Judge every edge against the signatures of the ontology.",
@@ -43,8 +46,7 @@ def _lines(report: EdgeReport, width: int, *, after_plan: bool) -> list[str]:
     said = ", ".join(f"{number:,} {words}" for number, words in extra if number)
     lines += [f"  of them {said}"] if said else []
     if report.listed is not None:
-        columns = ("relation", "source", "target", "edge")
-        listed = table([_listed(edge) for edge in report.listed], columns, width=width)
+        listed = table([edge_row(edge) for edge in report.listed], EDGE_COLUMNS, width=width)
         lines += ["", paint("violating edges", "cyan"), *listed]
     head = ("edges", "state", "source type", "edge type", "target type")
     cells = sorted(report.matrix, key=lambda c: (c.state.conforms, -c.count))
@@ -74,7 +76,8 @@ def _cell(cell: Cell) -> tuple[str, ...]:
     )
 
 
-def _listed(edge: ListedEdge) -> tuple[str, ...]:
+def edge_row(edge: ListedEdge) -> tuple[str, ...]:
+    """One edge as a row under `EDGE_COLUMNS`."""
     from ct_tui.cli.text import show, value_or_dash
 
     source, target = show(edge.source_name or edge.source), show(edge.target_name or edge.target)

@@ -49,6 +49,8 @@ def command(settings: Settings, yes: bool, confirm_drift: str | None, waive_drif
     if settings.json:
         settings.out.note(*report.notes)
     settings.give(document, lambda: heal_lines(document, settings.out.width, applied=yes))
+    if report.stopped:
+        settings.out.note("It was stopped between two chunks; the next heal goes on from there.")
     return report.exit_code
 
 
@@ -90,6 +92,8 @@ def _count_lines(o: Mapping[str, Any], did: str) -> list[str]:
         lines.append(f"  {did}declared: {', '.join(map(show, o['legalized']))}")
     if o["edges"]:
         lines.append(f"  {count(o['edges'], 'edge')} {did}repaired")
+    if o["merged"]:
+        lines.append(f"  {count(o['merged'], 'entity')} {did}merged into others")
     named = (("queued", "in the queue"), ("report_only", "report only"), ("shielded", "shielded"), ("held", "held"))
     left = [f"{o[key]:,} {words}" for key, words in named if o[key]]
     lines += [f"  {', '.join(left)}"] if left else ["  nothing waits in the queue"]

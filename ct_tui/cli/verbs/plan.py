@@ -63,11 +63,7 @@ def plan_lines(plan: Plan, width: int, *, everything: bool = False) -> list[str]
     from ct_tui.cli.output import paint
     from ct_tui.cli.text import count, show
 
-    if plan.undoes is not None:
-        title = f"Undo of run {plan.undoes}: {count(len(plan.changes), 'entity')} would change back."
-    else:
-        title = f"The plan changes {count(len(plan.changes), 'entity')}."
-    lines = [paint(title if not plan.empty else _nothing(plan), "bold"), *_manifest_lines(plan)]
+    lines = [paint(_title(plan), "bold"), *_manifest_lines(plan)]
     groups: dict[tuple[str, str, str], list[TypeChange]] = {}
     for change in plan.changes:
         groups.setdefault((change.from_type, change.to_type, change.kind.value), []).append(change)
@@ -79,13 +75,35 @@ def plan_lines(plan: Plan, width: int, *, everything: bool = False) -> list[str]
     if plan.edge_changes:
         lines += ["", f"{paint('edges', 'cyan')}  {count(len(plan.edge_changes), 'edge')} change"]
         lines += _rows([(e.edge, e.kind.value, e.why) for e in plan.edge_changes], width, everything=everything)
+    if plan.merges:
+        lines += ["", f"{paint('merges', 'cyan')}  {count(len(plan.merges), 'redirect')} change"]
+        rows = [(m.entity, f"{_end(m.before)} → {_end(m.after)}", m.why) for m in plan.merges]
+        lines += _rows(rows, width, everything=everything)
     return [*lines, "", *_left_alone(plan), *_effects(plan, width), f"  plan {plan.digest[:16]}"]
 
 
-def _nothing(plan: Plan) -> str:
-    if plan.undoes is not None:
-        return f"Nothing of run {plan.undoes} is left to take back."
-    return "Nothing to do: heal would write nothing."
+def _title(plan: Plan) -> str:
+    from ct_tui.cli.text import count
+
+    undo = plan.undoes is not None
+    if plan.empty:
+        return (
+            f"Nothing of run {plan.undoes} is left to take back."
+            if undo
+            else "Nothing to do: heal would write nothing."
+        )
+    counted = (
+        (len(plan.changes), "entity"),
+        (len(plan.manifests), "manifest row"),
+        (len(plan.edge_changes), "edge"),
+        (len(plan.merges), "redirect"),
+    )
+    parts = ", ".join(count(number, noun) for number, noun in counted if number)
+    return f"Undo of run {plan.undoes}: {parts} would change back." if undo else f"The plan changes {parts}."
+
+
+def _end(target: str | None) -> str:
+    return "itself" if target is None else target
 
 
 def _manifest_lines(plan: Plan) -> list[str]:

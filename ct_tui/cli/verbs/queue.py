@@ -59,8 +59,10 @@ def item_lines(item: QueueItem, width: int, *, brief: bool = False) -> list[str]
     """One question: its heading with the id, why it is here, why nothing settled it, and the suggestions."""
     from ct_tui.cli.output import paint
     from ct_tui.cli.text import count, paragraph, show, table
+    from ct_tui.domain.queue import ItemKind
 
-    covers = f", {count(item.count, 'entity')}" if item.count else ""
+    noun = {ItemKind.EDGE: "edge", ItemKind.FINDING: "finding"}.get(item.kind, "entity")
+    covers = f", {count(item.count, noun)}" if item.count else ""
     lines = [f"{paint(item.kind.value, 'cyan')}  {paint(show(item.label), 'bold')}{covers}  [{show(item.id)}]"]
     for why in item.why[:1] if brief else item.why:
         lines += paragraph(f"because {why}", width)

@@ -1,4 +1,4 @@
-"""`ct-tui rule settle ITEM TYPE`: answers a question of the queue with every ruling that it takes."""
+"""`ct-tui rule settle ITEM ANSWER`: answers a question of the queue with every ruling that it takes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @verb(
     "settle",
-    "Answer a question of the queue with a type.",
-    text="""ITEM is the id that `ct-tui queue` prints, TYPE a declared type. An undeclared type becomes an alias; for a
-    degraded label the entities that it degraded are retyped too, whatever they bear now. All rulings that the answer
-    takes are signed together.""",
+    "Answer a question of the queue.",
+    text="""ITEM is the id that `ct-tui queue` prints, ANSWER a declared type, or for a question about edges one of its
+    suggestions. An undeclared type becomes an alias; for a degraded label the entities that it degraded are retyped
+    too, whatever they bear now. All rulings that the answer takes are signed together.""",
     examples=["ct-tui rule settle type:agent role --reason 'agents are parts that are played'"],
 )
 @click.argument("item", metavar="ITEM")
-@click.argument("target", metavar="TYPE")
+@click.argument("target", metavar="ANSWER")
 @reason_option()
 @key_option()
 @click.pass_obj

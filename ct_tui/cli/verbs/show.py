@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ct_tui.cli.command import verb
+from ct_tui.cli.verbs.edges import EDGE_COLUMNS, edge_row
 
 if TYPE_CHECKING:
     from ct_tui.cli.settings import Settings
@@ -34,33 +35,45 @@ def command(settings: Settings, id: str) -> None:  # noqa: A002 - the argument's
     from ct_tui.domain.errors import NothingFound
 
     with settings.workbench() as bench:
-        item = bench.queue().get(id)
-        if item is not None:
-            _show_item(settings, bench, item)
-            return
         try:
             view = bench.entity(id)
         except NothingFound as error:
-            raise NothingFound(
-                f"there is neither a question nor an entity {id}", "`ct-tui queue` lists the questions"
-            ) from error
+            item = bench.queue().get(id)
+            if item is None:
+                raise NothingFound(
+                    f"there is neither a question nor an entity {id}", "`ct-tui queue` lists the questions"
+                ) from error
+            _show_item(settings, bench, item)
+            return
         _show_entity(settings, view, bench.why(view.id), bench.ledger(view.id))
 
 
 def _show_item(settings: Settings, bench: Workbench, item: QueueItem) -> None:
-    from ct_tui.cli.text import show, table
+    from ct_tui.cli.text import table
     from ct_tui.cli.verbs.queue import item_lines
+    from ct_tui.domain.queue import ItemKind
 
     views = bench.entities_of(item, 0, MOST_ENTITIES)
-    document = {"item": item.as_json(), "entities": [_brief(view) for view in views]}
+    edges = bench.edges_of(item, limit=MOST_ENTITIES) if item.kind is ItemKind.EDGE else ()
+    document = {"item": item.as_json(), "entities": [_brief(v) for v in views], "edges": [e.as_json() for e in edges]}
 
     def lines() -> list[str]:
-        rows = [(show(v.id), show(v.name), show(v.type), show(v.shielded) if v.shielded else "") for v in views]
-        listed = table(rows, ("entity", "name", "type", ""), width=settings.out.width)
-        more = [f"  … and {item.count - len(views):,} more"] if item.count > len(views) else []
-        return [*item_lines(item, settings.out.width), *([""] if listed else []), *listed, *more]
+        width = settings.out.width
+        if edges:
+            listed = table([edge_row(e) for e in edges], EDGE_COLUMNS, width=width)
+        else:
+            listed = table([_entity_row(v) for v in views], ("entity", "name", "type", ""), width=width)
+        left = item.count - len(edges or views)
+        more = [f"  … and {left:,} more"] if listed and left > 0 else []
+        return [*item_lines(item, width), *([""] if listed else []), *listed, *more]
 
     settings.give(document, lines)
+
+
+def _entity_row(view: EntityView) -> tuple[str, ...]:
+    from ct_tui.cli.text import show
+
+    return show(view.id), show(view.name), show(view.type), show(view.shielded) if view.shielded else ""
 
 
 def _brief(view: EntityView) -> dict[str, Any]:
