@@ -1,7 +1,6 @@
 """Fill the generated blocks of README.md: key table, verbs, and what the command line prints on the October brain.
 
-    python tools/readme.py           writes README.md
-    python tools/readme.py --check   exits 1 where README.md is not what it would write
+`python tools/readme.py` writes README.md; with `--check` it exits 1 where README.md is not what it would write.
 """
 
 from __future__ import annotations
