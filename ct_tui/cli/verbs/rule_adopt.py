@@ -81,7 +81,7 @@ def _file_and_numbers(words: tuple[str, ...], only: tuple[str, ...]) -> tuple[Pa
 @contextmanager
 def _located(file: Path) -> Iterator[Path]:
     """The file itself, or the founding proposals that ship with the program where that name is not here."""
-    if file.exists() or str(file) != FOUNDING:
+    if file.exists() or file not in {Path(FOUNDING), Path("aliases", FOUNDING)}:
         yield file
         return
     from importlib.resources import as_file
