@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import peewee
 
-from ct_tui.brain import models, sql
+from ct_tui.brain import models, own, sql
 from ct_tui.domain.census import RawText, display, readable
 from ct_tui.domain.history import Event, HistoryRow, Origin, RunRow
+from ct_tui.domain.json_text import BadJson, parse_object
 from ct_tui.domain.manifest import ManifestRow, Manifests, read_manifest_row
-from ct_tui.domain.rulings import Head
+from ct_tui.domain.rulings import GARBLED, Head
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -241,14 +242,19 @@ def meta(db: Db, schema: Schema, key: str) -> str | None:
 
 
 def head_seen(db: Db, schema: Schema) -> Head:
-    """The head of the rulings' table that this brain saw last; seq 0 where it never saw one."""
-    if not schema.has("ct_tui_state"):
+    """The head of the rulings' table that this brain saw last; seq 0 where it never saw one.
+
+    A record that somebody garbled comes back as `GARBLED`, which no table agrees with.
+    """
+    value = own.get_state(db, "rulings_head") if schema.has("ct_tui_state") else None
+    if value is None:
         return Head()
-    rows = db.run(models.StateRow.select().where(models.StateRow.key == "rulings_head"))
-    if not rows:
-        return Head()
-    value = json.loads(rows[0].value)
-    return Head(int(value["seq"]), str(value["hash"]))
+    try:
+        found = parse_object(value)
+    except BadJson:
+        return GARBLED
+    seq, digest = found.get("seq"), found.get("hash")
+    return Head(seq, digest) if type(seq) is int and isinstance(digest, str) else GARBLED
 
 
 def history(

@@ -338,6 +338,10 @@ class Head:
     hash: str = ""
 
 
+GARBLED = Head(1, "garbled")
+"""Stands for a remembered head that cannot be read: no table ever ended there, so none of them is trusted."""
+
+
 @dataclass(frozen=True)
 class RulingTable:
     """The verified table: what `trust.verify` yields and the only thing that heal and gate accept.

@@ -6,6 +6,7 @@ nothing moved: neither the brain (SQLite's data_version), nor config.json, the r
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import threading
 import time
@@ -17,13 +18,13 @@ from ct_tui.brain import own, readers
 from ct_tui.brain.connection import Brain
 from ct_tui.brain.watch import Change, Watch
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, display, with_tallies
-from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
+from ct_tui.domain.errors import BadInput, BrainBusy, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.ladder import Ladder
 from ct_tui.domain.lint.model import Kind as FocusKind
 from ct_tui.domain.lint.report import KEPT_PER_RULE, Exceptions, finding_items
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind
-from ct_tui.domain.rulings import Merge, dead_aliases
+from ct_tui.domain.rulings import GARBLED, Merge, dead_aliases
 from ct_tui.heal import checks, duplicates, heal_pass, lint, plan_file, planner, views
 from ct_tui.heal.apply import Applier, Closing
 from ct_tui.heal.edge_desk import EdgeDesk
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import EdgeType, Vocabulary
     from ct_tui.domain.plan import EdgeEffect, Plan, Progress, Receipt
     from ct_tui.domain.queue import EntityView, Impact, Queue, QueueItem
-    from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
+    from ct_tui.domain.rulings import Body, DeadAlias, Head, Ruling, RulingTable
     from ct_tui.heal.assertions import AssertionResult, Mints, Request
     from ct_tui.heal.duplicates import Board, Comparison
     from ct_tui.heal.edges import EdgeReport, ListedEdge
@@ -273,12 +274,16 @@ class Workbench:
             situation = read_situation(self.brain, db, policy, table, self._clock())
             return View(self.brain, situation, readers.type_counts(db, self.brain.schema))
 
-    def _verify(self, seen: Any) -> RulingTable:
+    def _verify(self, seen: Head) -> RulingTable:
         from ct_tui.trust.signers import load_signers
         from ct_tui.trust.verify import verify_table
 
         moment = dt.datetime.fromtimestamp(self._clock(), dt.UTC)
-        return verify_table(self.places.rulings, load_signers(self.places.user_dir), seen, moment)
+        table = verify_table(self.places.rulings, load_signers(self.places.user_dir), seen, moment)
+        if seen is not GARBLED:
+            return table
+        problem = "what the brain remembers of the table of rulings (rulings_head in ct_tui_state) cannot be read"
+        return replace(table, distrust=problem)
 
     # Reading
 
@@ -331,6 +336,11 @@ class Workbench:
         if not row:
             raise NothingFound(f"there is no entity {entity_id!r}", "it may have been removed meanwhile")
         return row
+
+    def names(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Name and type of entities by id; an id that leads nowhere is left out."""
+        with self.brain.reading() as db:
+            return readers.names_of(db, ids)
 
     def entities_of(self, item: QueueItem, offset: int = 0, limit: int = 200) -> tuple[EntityView, ...]:
         """The entities that a question covers, without their evidence."""
@@ -544,7 +554,9 @@ class Workbench:
             head_seen=seen,
             now=self._clock(),
         )
-        self._remember_head()
+        # They are signed and stand in the table by now; a brain that is busy remembers the head with the next write.
+        with contextlib.suppress(BrainBusy):
+            self._remember_head()
         return signed
 
     def _remember_head(self) -> None:
