@@ -50,6 +50,15 @@ class DeskEdge:
 
 
 @dataclass(frozen=True)
+class CellDossier:
+    """Why the edges of a cell are what they are, and what could be done about those that are open."""
+
+    explanation: Explanation
+    scope: RepairScope | None = None
+    repairs: tuple[Weighed, ...] = ()
+
+
+@dataclass(frozen=True)
 class Dossier:
     """Everything about one edge: both ends with what stands behind them, why it is what it is, and what could be done.
 
@@ -180,6 +189,18 @@ class EdgeDesk:
             history,
             self.weigh(scope) if scope is not None else (),
         )
+
+    def cell_dossier(self, cell: DeskCell, *, planned: bool) -> CellDossier:
+        """Why the edges of a cell are what they are, with the repairs; raises NothingFound where they are gone."""
+        lens = self._lens
+        with lens.lock:
+            triples, book = (lens.planned, lens.then) if planned else (lens.triples, lens.now)
+            alike = (t for t, _ in triples if names_of(t) == cell.names and book.state(t) is cell.cell.state)
+            example = next(alike, None)
+            if example is None:
+                raise NothingFound(f"no edge is {cell.cell} any longer", "ctrl+r reads again")
+            scope = self.scope(cell) if cell.asks is not None else None
+            return CellDossier(explain(example, book), scope, self.weigh(scope) if scope is not None else ())
 
     # Repairs
 
