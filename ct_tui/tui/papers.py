@@ -72,8 +72,8 @@ def grounds(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
     """What a question's answer could be, why it is here, why nothing settled it, and the evidence."""
     if item.suggestions:
         yield from suggestion_lines(item.suggestions)
-    yield from _reasons("Why it is here", item.why)
-    yield from _reasons(_against_heading(item.kind), item.why_not)
+    yield from reason_lines("Why it is here", item.why)
+    yield from reason_lines(_against_heading(item.kind), item.why_not)
     yield from _evidence(item, entities)
 
 
@@ -85,7 +85,8 @@ def _against_heading(kind: ItemKind) -> str:
     )
 
 
-def _reasons(words: str, reasons: Sequence[str]) -> Lines:
+def reason_lines(words: str, reasons: Sequence[str]) -> Lines:
+    """Reasons under a heading; nothing where there are none. The words are a literal."""
     if reasons:
         yield (drawn(words, "head"),)
         for reason in reasons:
@@ -137,7 +138,7 @@ def _brief(entity: EntityView) -> Lines:
         yield (blank(4), data(entity.summary))
     quotes = [quote for fact in entity.facts for quote in fact.quotes if quote.text][:MOST_QUOTES]
     for quote in quotes:
-        yield from _quote(quote, 4)
+        yield from quote_lines(quote, 4)
     if not quotes:
         for fact in entity.facts[:2]:
             yield (blank(4), say("• ", "faint"), data(fact.title or fact.body))
@@ -147,7 +148,8 @@ def _brief(entity: EntityView) -> Lines:
         yield (blank(4), counted(len(entity.edges) - 4, "more edge", ink="dim"))
 
 
-def _quote(quote: Quote, indent: int) -> Lines:
+def quote_lines(quote: Quote, indent: int) -> Lines:
+    """A passage with its place, moved in by `indent` cells."""
     yield (blank(indent), say("“", "quote"), data(quote.text, "quote", LONGEST_QUOTE), say("”", "quote"))
     yield (blank(indent + 2), data(quote.path or "the passage no longer exists", "dim"), *_line_numbers(quote))
 
@@ -208,11 +210,12 @@ def entity_paper(entity: EntityView) -> Lines:
     if entity.summary.strip():
         yield from prose(entity.summary)
         yield NOTHING
-    yield from _facts(entity.facts)
+    yield from fact_lines(entity.facts)
     yield from _edges(entity.edges)
 
 
-def _facts(facts: Sequence[FactView]) -> Lines:
+def fact_lines(facts: Sequence[FactView]) -> Lines:
+    """Facts with the passages that they rest on."""
     yield heading("Facts", (number(len(facts), "dim"),))
     for fact in facts:
         yield (say("  • ", "faint"), data(fact.title or fact.id, "strong"))
@@ -229,7 +232,7 @@ def _facts(facts: Sequence[FactView]) -> Lines:
         if fact.source_note:
             yield (blank(4), data(fact.source_note, "warn"))
         for quote in fact.quotes:
-            yield from _quote(quote, 4)
+            yield from quote_lines(quote, 4)
     yield NOTHING
 
 
