@@ -67,11 +67,14 @@ def edge_types(db: Db) -> list[tuple[RawText, int]]:
 
 
 def edges_of_types(db: Db, types: Iterable[RawText]) -> Iterator[EdgeRow]:
-    """The edges that bear exactly these types."""
+    """The edges that bear exactly these types; text that is not UTF-8 is compared byte by byte."""
+    wanted = list(types)
     db.execute(sql.TYPES_TABLE)
     db.execute("DELETE FROM temp.ct_tui_types")
-    db.executemany("INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)", ((t,) for t in types))
-    return map(EdgeRow._make, db.stream(q.EDGES_OF_TYPES))
+    db.executemany("INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)", ((t,) for t in wanted if t is not None))
+    yield from map(EdgeRow._make, db.stream(q.EDGES_OF_TYPES))
+    if any(t is None or isinstance(t, bytes) for t in wanted):
+        yield from map(EdgeRow._make, db.stream(q.EDGES_OF_ODD_TYPES))
 
 
 def odd_edge_times(db: Db) -> Iterator[EdgeRow]:

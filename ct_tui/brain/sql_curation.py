@@ -28,6 +28,11 @@ EDGES_OF_TYPES = (
     "SELECT d.id, d.entity_id, d.source_id, d.target_id, d.edge_type, d.created_at FROM llm_wiki_edges d "
     "JOIN temp.ct_tui_types t ON d.edge_type = t.type"
 )
+EDGES_OF_ODD_TYPES = (
+    "SELECT d.id, d.entity_id, d.source_id, d.target_id, d.edge_type, d.created_at FROM llm_wiki_edges d "
+    "WHERE d.edge_type IS NULL OR (typeof(d.edge_type) = 'text' AND CAST(d.edge_type AS BLOB) IN "
+    "(SELECT type FROM temp.ct_tui_types WHERE typeof(type) = 'blob'))"
+)
 ODD_EDGE_TIMES = (
     "SELECT id, entity_id, source_id, target_id, edge_type, created_at FROM llm_wiki_edges "
     "WHERE typeof(created_at) <> 'integer' OR (created_at <> 0 AND abs(created_at) < ?) OR abs(created_at) >= ?"

@@ -66,7 +66,7 @@ def build_queue(
     items += _unreadable_manifests(situation, found)
     items += _unreadable_rows(db, situation)
     items += extra
-    items.sort(key=lambda i: (_RANK[i.kind], -i.count, i.key))
+    items.sort(key=lambda i: (_RANK[i.kind], i.data.get("rank", 0), -i.count, i.key))
     return Queue(tuple(items))
 
 
