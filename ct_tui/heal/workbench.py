@@ -155,6 +155,24 @@ class View:
             return build_queue(db, self.situation, self.found, fits=self.edges.fits, held=held, extra=extra)
 
     @cached_property
+    def first_queue(self) -> Queue:
+        """The questions that the entities alone ask, without edges, duplicates and findings."""
+        with self.brain.snapshot() as db:
+            return build_queue(db, self.situation, self.found, fits=lambda _: {}, held=self._held(db))
+
+    @property
+    def large(self) -> bool:
+        """Whether reading edges and names takes long enough to show the first questions before."""
+        return sum(count for _, count in self.type_counts) > EXACT_UP_TO
+
+    def part(self, name: str) -> Any:
+        """A part by name: at once where it is made already, else made while nobody else makes one."""
+        if name in self.__dict__:
+            return self.__dict__[name]
+        with self.lock:
+            return getattr(self, name)
+
+    @cached_property
     def lint_report(self) -> LintReport:
         """What the curation rules find."""
         return lint.lint(self.brain, self.situation)
@@ -167,7 +185,7 @@ class View:
 
     def _tallies(self) -> dict[RawText, Tally]:
         """The dispositions per type; of a large brain whose survey nobody needed yet, without fetching its rows."""
-        if "found" in self.__dict__ or sum(count for _, count in self.type_counts) <= EXACT_UP_TO:
+        if "found" in self.__dict__ or not self.large:
             return self.found.tally()
         with self.brain.snapshot() as db:
             return quick_tally(db, self.situation, self.type_counts)
@@ -291,8 +309,7 @@ class Workbench:
         """The drift census; with `ids` every row lists its entities."""
         view = self.view()
         table = view.situation.table
-        with view.lock:
-            found = view.census
+        found: Census = view.part("census")
         if ids:
             with self.brain.reading() as db:
                 schema = self.brain.schema
@@ -309,11 +326,16 @@ class Workbench:
             table.distrust,
         )
 
-    def queue(self) -> Queue:
-        """The review queue."""
+    def queue(self, *, first: bool = False) -> Queue:
+        """The review queue; of a large brain, `first` gives what can be shown before edges and names are read."""
         view = self.view()
-        with view.lock:
-            return view.queue
+        found: Queue = view.part("first_queue" if first and view.large else "queue")
+        return found
+
+    @property
+    def large(self) -> bool:
+        """Whether the whole queue takes long enough to ask for the first part of it before."""
+        return self.view().large
 
     def item(self, item_id: str) -> QueueItem:
         """One open question; raises NothingFound."""
