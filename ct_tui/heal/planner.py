@@ -88,8 +88,9 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
     ]
     manifests, left = _both(plan.manifests, fresh.manifests, lambda m: (m.row, m.before, m.after))
     # A row that changed since is named above, or was written by a stopped run of this plan.
-    unmoved = {row for row, found in plan.binding.manifests.items() if fresh.binding.manifests.get(row) == found}
-    moved += [f"manifest {m.row}: the change is no longer what the rules say" for m in left if m.row in unmoved]
+    old, new = plan.binding.manifests, fresh.binding.manifests
+    unmoved = [m.row for m in left if old.get(m.row) == new.get(m.row)]
+    moved += [f"manifest {row}: the change is no longer what the rules say" for row in unmoved]
     repairs, lost = _both(plan.edge_changes, fresh.edge_changes, lambda e: (e.edge, e.before, e.after, e.ruling))
     moved += [f"edge {e.edge}: the repair is no longer what the rules say" for e in lost if e.edge not in done]
     merges, apart = _both(plan.merges, fresh.merges, lambda m: (m.entity, m.before, m.after, m.ruling))
