@@ -98,8 +98,7 @@ class PaletteDialog(Dialog):
         low = query.strip().lower()
         if low:
             scored = [
-                (fuzz.WRatio(low, text.lower()) + (100 if low in text.lower() else 0), row, text)
-                for row, text in entries
+                (fuzz.WRatio(low, text.lower()) + _nearness(low, text.lower()), row, text) for row, text in entries
             ]
             entries = [(row, text) for score, row, text in sorted(scored, key=lambda s: -s[0]) if score >= 60]
         rows = self.query_one("#actions", RowList)
@@ -116,6 +115,11 @@ class PaletteDialog(Dialog):
             self._extras[int(row.key.partition(":")[2])][1]()
         else:
             self._chosen(next(action for action, _ in self._actions if action.id == row.key))
+
+
+def _nearness(query: str, text: str) -> int:
+    """What is called so comes before what is only said to do so."""
+    return 200 if text.startswith(query) else 100 if query in text else 0
 
 
 def _action_row(action: Action, reason: str) -> Row:

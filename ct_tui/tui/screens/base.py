@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
 from ct_tui.tui.actions import shown_key
-from ct_tui.tui.text import NOTHING, blank, counted, data, number, say
+from ct_tui.tui.text import NOTHING, blank, counted, data, number, plain, say
 from ct_tui.tui.widgets.filterbox import FilterBox
 from ct_tui.tui.widgets.frame import Ends, Heading, KeyBar, Lines, Notice
 from ct_tui.tui.widgets.paper import Paper
@@ -178,6 +178,9 @@ class ViewScreen(Screen[None]):
 
     def show_rows(self) -> None:
         """Fill the lists."""
+
+    def show_progress(self) -> None:
+        """Long work beside the screens went on."""
 
     def renew(self) -> None:
         """The brain was written: forget what was read of single rows."""
@@ -363,10 +366,10 @@ class ViewScreen(Screen[None]):
         self.fit_panes()
 
     def do_look_copy(self) -> None:
-        """Copy the key of the row under the cursor."""
+        """Copy the row under the cursor as it is drawn."""
         row = self.row
         if row is not None:
-            self.station.copy_text(row.key)
+            self.station.copy_text(plain(row.draw(200)).strip())
 
     def do_app_back(self) -> None:
         """Leave what was entered last: the filter box, the detail, a zoom, marks, a filter."""

@@ -74,6 +74,18 @@ class Looking(ViewScreen):
             say("curated_entities ", "title"), data(message.entity_id, "dim"), lines=_raw_lines(message.columns)
         )
 
+    # The clipboard
+
+    def do_look_copy(self) -> None:
+        """Copy the id of the entity under the cursor, else what the row is called."""
+        item = self.item
+        if self.entity_id:
+            self.station.copy_text(self.entity_id)
+        elif item is not None:
+            self.station.copy_text(item.label)
+        else:
+            super().do_look_copy()
+
     # The source
 
     def do_look_source(self) -> None:

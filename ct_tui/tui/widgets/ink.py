@@ -33,23 +33,19 @@ _ANSI_GROUNDS = {PLAIN: "", "cursor": "reverse", "cursor-blurred": "bold", "mark
 class Inked(Widget):
     """A widget that draws lines of pieces itself."""
 
-    DEFAULT_CSS = ""
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
-        self._inks: dict[tuple[str, str], RichStyle] = {}
-        self._ink_key: object = None
+    _inks: dict[tuple[str, str], RichStyle] | None = None
+    _ink_key: object = None
 
     def draw(self, line: Iterable[Piece], width: int, ground: str = PLAIN) -> Strip:
         """A line as a strip of exactly `width` cells on a ground."""
-        self._forget_old_inks()
-        segments = [Segment(piece.text, self._style(piece.ink, ground)) for piece in fit(line, width)]
+        inks = self._known_inks()
+        segments = [Segment(piece.text, self._style(inks, piece.ink, ground)) for piece in fit(line, width)]
         return Strip(segments, width)
 
-    def _style(self, ink: str, ground: str) -> RichStyle:
-        found = self._inks.get((ink, ground))
+    def _style(self, inks: dict[tuple[str, str], RichStyle], ink: str, ground: str) -> RichStyle:
+        found = inks.get((ink, ground))
         if found is None:
-            self._inks[(ink, ground)] = found = self._mixed(ink, ground).rich_style
+            inks[(ink, ground)] = found = self._mixed(ink, ground).rich_style
         return found
 
     def _mixed(self, ink: str, ground: str) -> Style:
@@ -59,8 +55,10 @@ class Inked(Widget):
         mixed = self.visual_style + Style.parse(_ANSI_GROUNDS[ground])
         return mixed if mixed.reverse else mixed + Style.parse(INKS[ink])
 
-    def _forget_old_inks(self) -> None:
+    def _known_inks(self) -> dict[tuple[str, str], RichStyle]:
+        """The inks mixed so far, forgotten when the theme or the widget's own colours change."""
         key = (self.app.theme, self.visual_style)
-        if key != self._ink_key:
+        if self._inks is None or key != self._ink_key:
             self._ink_key = key
-            self._inks.clear()
+            self._inks = {}
+        return self._inks

@@ -19,7 +19,7 @@ MOST_LINES = 5000
 """Lines kept after wrapping; what is beyond is not drawn."""
 
 
-class Paper(Inked, ScrollView, can_focus=True, inherit_bindings=False):
+class Paper(ScrollView, Inked, can_focus=True, inherit_bindings=False):
     """A text that can be scrolled; the same text read anew keeps its place."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002

@@ -103,7 +103,7 @@ class MemoryRows:
 NO_ROWS = MemoryRows((), ())
 
 
-class RowList(Inked, ScrollView, can_focus=True, inherit_bindings=False):
+class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
     """A list of rows with a cursor, marks and a filter; the keys come from the registry, not from here."""
 
     class Moved(Message):
