@@ -51,7 +51,17 @@ def run_checks(settings: Settings) -> list[Check]:
     found = list(_paths(places))
     try:
         with settings.workbench() as bench:
-            for check in (_schema, _writable, _lock, _manifests, _config, _drift, _rulings, _watcher, _room):
+            for check in (
+                _schema,
+                _writable,
+                _write_lock,
+                _manifests,
+                _config,
+                _policy_drift,
+                _rulings,
+                _watcher,
+                _room,
+            ):
                 found += _guarded(check, bench)
     except CtTuiError as error:
         found.append(Check("brain", Health.FAIL, error.message, error.remedy))
@@ -62,7 +72,7 @@ def _guarded(check: Callable[[Workbench], Iterator[Check]], bench: Workbench) ->
     try:
         return list(check(bench))
     except CtTuiError as error:
-        return [Check(check.__name__.strip("_"), Health.FAIL, error.message, error.remedy)]
+        return [Check(check.__name__.strip("_").replace("_", " "), Health.FAIL, error.message, error.remedy)]
 
 
 def _paths(places: Places) -> Iterator[Check]:
@@ -95,7 +105,7 @@ def _writable(bench: Workbench) -> Iterator[Check]:
     yield Check("writing", Health.WARN, "the brain is opened read-only: everything can be looked at", mend)
 
 
-def _lock(bench: Workbench) -> Iterator[Check]:
+def _write_lock(bench: Workbench) -> Iterator[Check]:
     """Whether somebody holds the write lock for longer than writers may."""
     if bench.write_refusal:
         return
@@ -140,7 +150,7 @@ def _config(bench: Workbench) -> Iterator[Check]:
     yield Check("policy", Health.WARN if notes else Health.OK, notes or "config.json is whole")
 
 
-def _drift(bench: Workbench) -> Iterator[Check]:
+def _policy_drift(bench: Workbench) -> Iterator[Check]:
     drift = bench.view().situation.drift
     if drift is None:
         yield Check("policy drift", Health.OK, "none since the last heal")

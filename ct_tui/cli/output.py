@@ -7,8 +7,6 @@ out, so that a verb that forgot it still cannot let data act; styles travel as m
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import sys
 from typing import IO, TYPE_CHECKING, TextIO
@@ -34,12 +32,16 @@ _CODES = {_OFF: "\x1b[0m", **{mark: f"\x1b[{_SGR[style]}m" for style, mark in _O
 
 def encode(document: object) -> str:
     """One JSON document on one line: non-ASCII as it is, what cannot be UTF-8 as U+FFFD, no active character raw."""
+    import json
+
     text = json.dumps(_clean(document), ensure_ascii=False, allow_nan=False)
     return _ACTIVE.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
-    return json.dumps(match.group())[1:-1] if ord(match.group()) != 0x7F else "\\u007f"
+    """One character as JSON's escape, of two parts beyond the basic plane."""
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def _clean(value: object) -> object:
@@ -49,7 +51,7 @@ def _clean(value: object) -> object:
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value if value - value == 0 else None  # neither an infinity nor NaN, which JSON has no words for
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode("utf-8", "replace")
     if isinstance(value, dict):

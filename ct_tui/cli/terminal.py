@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -65,4 +64,6 @@ def width_of(stream: TextIO | None) -> int:
     """Columns to fit a person's text into."""
     if not is_terminal(stream):
         return PIPE_WIDTH
+    import shutil
+
     return max(40, shutil.get_terminal_size((80, 24)).columns)

@@ -55,7 +55,7 @@ def test_a_held_write_lock_is_named(ct: Ct, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("ct_tui.brain.connection.BUSY_TIMEOUT", 0.05)
     with closing(sqlite3.connect(ct.brain / "brain.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        lock = states(ct, code=1)["lock"]
+        lock = states(ct, code=1)["write lock"]
     assert "held the lock" in lock["message"]
     assert lock["mend"]
 
