@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ct_tui.domain.assertions import Assertion
     from ct_tui.domain.census import RawText
     from ct_tui.domain.duplicates import SelfLoop
-    from ct_tui.domain.lint.model import Finding
     from ct_tui.domain.plan import Binding
 
 # Streams for the rules
@@ -143,10 +142,10 @@ FINDINGS_CHUNK = 5000
 """How many findings one transaction remembers, so that no lock is held for long."""
 
 
-def see_findings(db: Db, findings: Sequence[Finding], run: int, at: int) -> None:
-    """Remember some findings of a run; those that were known keep their first night."""
+def see_findings(db: Db, findings: Sequence[tuple[int, str]], run: int, at: int) -> None:
+    """Remember some findings of a run, by fingerprint and rule; those that were known keep their first night."""
     own.create_tables(db)
-    db.executemany(q.FINDING_SEEN, ((f.fingerprint, f.rule, run, at, run) for f in findings))
+    db.executemany(q.FINDING_SEEN, ((fingerprint, rule, run, at, run) for fingerprint, rule in findings))
 
 
 def forget_findings(db: Db, run: int) -> int:

@@ -273,15 +273,17 @@ def remember_night(brain: Brain, situation: Situation, run: int, at: int, pace: 
     pace = pace or Pace()
     with brain.snapshot() as db:
         linter = Linter(db, situation, pace=pace)
-        found = list(Gatherer(linter.exceptions, keep=0).take(linter.findings()))
+        # Nothing is written while the snapshot is open, and two numbers a finding fit into memory for any brain.
+        taken = Gatherer(linter.exceptions, keep=0).take(linter.findings())
+        found = [(finding.fingerprint, finding.rule) for finding in taken]
     if pace.stopped:
         return len(found)
     remember(brain, found, run, at)
     return len(found)
 
 
-def remember(brain: Brain, findings: Iterable[Finding], run: int, at: int) -> None:
-    """Keep the fingerprints of a night's findings and forget those that are gone, in short transactions."""
+def remember(brain: Brain, findings: Iterable[tuple[int, str]], run: int, at: int) -> None:
+    """Keep a night's findings by fingerprint and rule and forget those that are gone, in short transactions."""
     rows = iter(findings)
     while part := list(itertools.islice(rows, curation.FINDINGS_CHUNK)):
         brain.write(partial(curation.see_findings, findings=part, run=run, at=at))

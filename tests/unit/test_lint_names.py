@@ -322,6 +322,18 @@ def test_the_counts_are_whole_however_few_findings_are_kept() -> None:
     assert (len(report.findings), report.counts, report.left_out) == (3, {"name-duplicate": 10}, 7)
 
 
+def test_one_weight_can_be_looked_at_with_whole_counts() -> None:
+    gatherer = Gatherer(keep=1)
+    soft = Finding("fact-provenance", Severity.WARNING, Focus(Kind.FACT, "fact_w"), "p", "v", "m")
+    hard = [Finding("fact-provenance", Severity.ERROR, Focus(Kind.FACT, f"fact_{n}"), "p", "v", "m") for n in range(3)]
+    list(gatherer.take([*hard, soft, finding(), rule_failed("name-near", "why")]))
+    report = gatherer.report()
+    assert report.severities() == {"error": 4, "warning": 2, "info": 0}
+    errors = report.of_severity(Severity.ERROR)
+    assert (dict(errors.counts), errors.left_out) == ({"fact-provenance": 3, "rule-failed": 1}, 2)
+    assert {f.rule for f in report.of_severity(Severity.INFO).findings} == {"rule-failed"}
+
+
 def test_a_fingerprint_depends_on_rule_place_and_weight_alone() -> None:
     one = finding()
     assert (

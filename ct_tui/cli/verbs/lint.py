@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ct_tui.cli.settings import Settings
-    from ct_tui.domain.lint.model import Finding
+    from ct_tui.domain.lint.model import Finding, Severity
     from ct_tui.domain.lint.report import LintReport
     from ct_tui.heal.workbench import Workbench
 
@@ -36,7 +36,9 @@ def command(settings: Settings, rules: tuple[str, ...], severity: str | None, ev
     only = _known(rules)
     wanted = _severity(severity)
     with settings.workbench() as bench:
-        report = _of_severity(_lint(bench, only, everything=everything), wanted)
+        report = _lint(bench, only, everything=everything)
+    if wanted is not None:
+        report = report.of_severity(wanted)
     settings.give(report.as_json(), lambda: _lines(report, settings.out.width, everything=everything))
     return 1 if report.failed else 0
 
@@ -60,24 +62,13 @@ def _known(rules: tuple[str, ...]) -> Collection[str] | None:
     return frozenset(rules) or None
 
 
-def _severity(name: str | None) -> str | None:
+def _severity(name: str | None) -> Severity | None:
     from ct_tui.domain.errors import BadInput
     from ct_tui.domain.lint.model import Severity
 
     if name is not None and name not in list(Severity):
         raise BadInput(f"there is no severity {name}", f"there are: {', '.join(Severity)}")
-    return name
-
-
-def _of_severity(report: LintReport, severity: str | None) -> LintReport:
-    """The findings of one weight; the counts follow what is shown, and a rule that failed always is."""
-    from collections import Counter
-    from dataclasses import replace
-
-    if severity is None:
-        return report
-    kept = tuple(f for f in report.findings if f.severity == severity or f.rule == "rule-failed")
-    return replace(report, findings=kept, counts=Counter(f.rule for f in kept))
+    return Severity(name) if name is not None else None
 
 
 def _lines(report: LintReport, width: int, *, everything: bool) -> list[str]:

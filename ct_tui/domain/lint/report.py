@@ -78,11 +78,21 @@ class LintReport:
     notes: tuple[str, ...] = ()
     accepted: tuple[Accepted, ...] = ()
     stopped: bool = False
+    weights: Mapping[tuple[str, Severity], int] = field(default_factory=dict)
 
     def severities(self) -> dict[str, int]:
-        """How many of the kept findings weigh how much."""
-        tally = Counter(f.severity for f in self.findings)
-        return {severity.value: tally.get(severity, 0) for severity in Severity}
+        """How many findings weigh how much, the ones that were not kept included."""
+        tally: Counter[Severity] = Counter()
+        for (_, severity), count in self.weights.items():
+            tally[severity] += count
+        return {severity.value: tally[severity] for severity in Severity}
+
+    def of_severity(self, severity: Severity) -> LintReport:
+        """The findings of one weight and their counts; a rule that could not run is told in any case."""
+        weights = {key: n for key, n in self.weights.items() if key[1] is severity or key[0] == "rule-failed"}
+        kept = tuple(f for f in self.findings if (f.rule, f.severity) in weights)
+        counts = _by_rule(weights)
+        return replace(self, findings=kept, counts=counts, left_out=sum(counts.values()) - len(kept), weights=weights)
 
     @property
     def failed(self) -> bool:
@@ -100,19 +110,20 @@ class LintReport:
         back = [(a.finding, exceptions.covers(a.finding)) for a in self.accepted]
         now = [Accepted(f, seq) for f, seq in (*seen, *back) if seq is not None]
         again = [replace(f, new=None if self.new is None else True) for f, seq in back if seq is None]
-        counts = Counter(self.counts)
-        counts.subtract(f.rule for f, seq in seen if seq is not None)
-        counts.update(f.rule for f in again)
+        weights = Counter(self.weights)
+        weights.subtract((f.rule, f.severity) for f, seq in seen if seq is not None)
+        weights.update((f.rule, f.severity) for f in again)
         left = (f for f, seq in seen if seq is None)
         return replace(
             self,
             findings=_sorted([*left, *again]),
-            counts={rule.id: counts[rule.id] for rule in RULES if counts[rule.id] > 0},
+            counts=_by_rule(weights),
             excepted=self.excepted + len(now) - len(self.accepted),
             new=None
             if self.new is None
             else self.new + len(again) - sum(1 for f, s in seen if s is not None and f.new),
             accepted=tuple(now),
+            weights={key: n for key, n in weights.items() if n > 0},
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -140,6 +151,7 @@ class Gatherer:
     new: int = field(default=0, init=False)
     old: int = field(default=0, init=False)
     _counts: Counter[str] = field(default_factory=Counter, init=False)
+    _weights: Counter[tuple[str, Severity]] = field(default_factory=Counter, init=False)
     _kept: list[Finding] = field(default_factory=list, init=False)
     _accepted: list[Accepted] = field(default_factory=list, init=False)
 
@@ -159,6 +171,7 @@ class Gatherer:
 
     def _one(self, finding: Finding) -> Finding:
         self._counts[finding.rule] += 1
+        self._weights[finding.rule, finding.severity] += 1
         if self.before is not None:
             is_new = finding.fingerprint not in self.before
             self.new += is_new
@@ -173,7 +186,7 @@ class Gatherer:
         known = self.before is not None
         return LintReport(
             _sorted(self._kept),
-            {rule.id: self._counts[rule.id] for rule in RULES if self._counts[rule.id]},
+            _by_rule(self._weights),
             self.excepted,
             self.new if known else None,
             max(0, remembered - self.old) if known else None,
@@ -181,10 +194,19 @@ class Gatherer:
             tuple(notes),
             tuple(self._accepted),
             stopped,
+            dict(self._weights),
         )
 
 
 _ORDER = {rule.id: at for at, rule in enumerate(RULES)}
+
+
+def _by_rule(weights: Mapping[tuple[str, Severity], int]) -> dict[str, int]:
+    """The counts by rule, in the order in which the rules are listed."""
+    counts: Counter[str] = Counter()
+    for (rule, _), count in weights.items():
+        counts[rule] += count
+    return {rule.id: counts[rule.id] for rule in RULES if counts[rule.id] > 0}
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
