@@ -1,0 +1,61 @@
+"""What lanes tell the edges view and the repair dialog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ct_tui.domain.errors import CtTuiError
+    from ct_tui.heal.edge_desk import CellDossier, DeskEdge, Dossier
+    from ct_tui.heal.edge_matrix import EdgeMap
+    from ct_tui.heal.edge_weigh import Weighed
+
+
+class MapRead(Message):
+    """The matrix is known, now and after the plan."""
+
+    def __init__(self, found: EdgeMap) -> None:
+        super().__init__()
+        self.map = found
+
+
+class EdgesRead(Message):
+    """Some edges of a cell are known."""
+
+    def __init__(self, group: str, offset: int, rows: Sequence[DeskEdge]) -> None:
+        super().__init__()
+        self.group = group
+        self.offset = offset
+        self.rows = rows
+
+
+class CellRead(Message):
+    """Why the edges of a cell are what they are is known; `key` is the row's that asked."""
+
+    def __init__(self, key: str, dossier: CellDossier) -> None:
+        super().__init__()
+        self.key = key
+        self.dossier = dossier
+
+
+class EdgeRead(Message):
+    """Everything about one edge is known; `key` is the row's that asked."""
+
+    def __init__(self, key: str, dossier: Dossier) -> None:
+        super().__init__()
+        self.key = key
+        self.dossier = dossier
+
+
+class RepairsWeighed(Message):
+    """The ranked repairs for some edges are known, or why there are none; `count` is how many edges they are about."""
+
+    def __init__(self, count: int, repairs: Sequence[Weighed], error: CtTuiError | None = None) -> None:
+        super().__init__()
+        self.count = count
+        self.repairs = repairs
+        self.error = error
