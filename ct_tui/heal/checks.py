@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
+from ct_tui.domain.apart import APART, kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.lint.registry import BY_ID
-from ct_tui.domain.lint.report import APART, kept_apart
 from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.queue import Impact, ItemKind
 from ct_tui.domain.rulings import SEED_FAMILY, Alias, EdgeRepair, Except, Keep, Legalize, Merge, Retype, Revoke
@@ -106,9 +106,21 @@ def impact_of(situation: Situation, found: Survey, body: Body) -> Impact:
         return Impact(len(body.entities), sample=body.entities[:5])
     if isinstance(body, Keep):
         return Impact(0, notes=("leaves the queue, stays in the census",))
+    if isinstance(body, Except):
+        return Impact(0, notes=_exception_notes(situation, body))
     if isinstance(body, Revoke):
         return Impact(0, notes=("stops acting from here on; what it did stays until undone",))
     return Impact(0)
+
+
+def _exception_notes(situation: Situation, body: Except) -> tuple[str, ...]:
+    """What an exception does: nothing to a row, only to what is asked of a human."""
+    until = "for good" if body.until is None else f"until {body.until}"
+    untrusted = ("nothing ruled acts until the table of rulings is mended",) if situation.table.distrust else ()
+    if body.rule == APART:
+        return (f"they are kept apart {until}: no heal and no merge joins them", *untrusted)
+    what = "it counts" if len(body.focus) == 1 else f"{len(body.focus):,} findings count"
+    return (f"{what} as excepted {until}; no row is written", *untrusted)
 
 
 def _label_impact(situation: Situation, found: Survey, label: str, *, moving: bool) -> Impact:

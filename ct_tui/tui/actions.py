@@ -95,13 +95,15 @@ def can_take(now: Moment) -> Reason:
     )
 
 
+ENTITY_SUBJECTS = frozenset({"entity", "question", "change", "finding", "excepted", "group"})
+"""What can be under the cursor that leads to an entity."""
+
+
 def on_entity(now: Moment) -> Reason:
     """It needs an entity under the cursor, or a question whose entities can be named."""
     if now.not_ready:
         return now.not_ready
-    return (
-        "" if now.subject in {"entity", "question", "change"} else "Put the cursor on an entity first; l opens a group."
-    )
+    return "" if now.subject in ENTITY_SUBJECTS else "Put the cursor on an entity first; l opens a group."
 
 
 def on_something(now: Moment) -> Reason:
@@ -111,6 +113,8 @@ def on_something(now: Moment) -> Reason:
 
 EVERYWHERE = frozenset({"*"})
 DESK = frozenset({"desk"})
+MARKING = frozenset({"desk", "lint", "duplicates"})
+LOOKING = frozenset({"desk", "plan", "lint", "duplicates"})
 DIALOGS = frozenset({"dialog"})
 
 
@@ -285,9 +289,11 @@ BASE = (
         frozenset({"desk", "rulings"}),
         can_write,
     ),
-    Action("mark.one", ("space",), "mark", "Mark the row, or take the mark away.", Group.DECIDE, DESK),
-    Action("mark.range", ("v",), "range", "Mark a range: again to end it, esc to give it up.", Group.DECIDE, DESK),
-    Action("mark.all", ("*",), "mark all", "Mark every row of the filter, or take all marks away.", Group.DECIDE, DESK),
+    Action("mark.one", ("space",), "mark", "Mark the row, or take the mark away.", Group.DECIDE, MARKING),
+    Action("mark.range", ("v",), "range", "Mark a range: again to end it, esc to give it up.", Group.DECIDE, MARKING),
+    Action(
+        "mark.all", ("*",), "mark all", "Mark every row of the filter, or take all marks away.", Group.DECIDE, MARKING
+    ),
     Action("look.detail", ("enter",), "detail", "Go into the detail; esc goes back.", Group.LOOK, against=on_something),
     Action(
         "look.why",
@@ -295,7 +301,7 @@ BASE = (
         "why",
         "Why this is here, and why not something else.",
         Group.LOOK,
-        frozenset({"desk", "plan"}),
+        LOOKING,
         on_entity,
         rank=30,
     ),
@@ -305,7 +311,7 @@ BASE = (
         "raw row",
         "The row exactly as the brain holds it.",
         Group.LOOK,
-        frozenset({"desk", "plan"}),
+        LOOKING,
         on_entity,
     ),
     Action(
@@ -314,7 +320,7 @@ BASE = (
         "open source",
         "Open the source of the evidence shown.",
         Group.LOOK,
-        frozenset({"desk", "plan"}),
+        LOOKING,
         on_entity,
     ),
     Action("look.copy", ("y",), "copy", "Copy the id or the text under the cursor.", Group.LOOK, against=on_something),

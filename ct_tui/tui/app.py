@@ -19,10 +19,13 @@ from ct_tui.tui import theme
 from ct_tui.tui.actions import BASE, IN_DIALOGS, Action, Group, key_name, shown_keys
 from ct_tui.tui.keyfile import load_registry
 from ct_tui.tui.lanes import Lane, errand, unexpected
+from ct_tui.tui.linting import Linting
 from ct_tui.tui.messages import (
     CensusRead,
     Failed,
     LedgerRead,
+    Linted,
+    LintWent,
     Noticed,
     NotOpened,
     Opened,
@@ -56,7 +59,7 @@ HISTORY_ROWS = 500
 class Workstation(App[int], inherit_bindings=False):
     """The workstation on one brain."""
 
-    CSS_PATH = "styles/app.tcss"
+    CSS_PATH: ClassVar = ["styles/app.tcss", "styles/curation.tcss"]
     TITLE = "ct-tui"
     AUTO_FOCUS = ""
     ENABLE_COMMAND_PALETTE = False
@@ -76,6 +79,7 @@ class Workstation(App[int], inherit_bindings=False):
         self._watching = Lane("watch")
         self.writing = Lane("write")
         self.stops: list[threading.Event] = []
+        self.linting = Linting(self)
         self._reading = False
         self._read_again = False
 
@@ -123,8 +127,10 @@ class Workstation(App[int], inherit_bindings=False):
         self._reading = True
         bench = self.session.bench
         self._survey.put(errand(lambda: CensusRead(bench.census()), self._failed("reading the census"), self))
-        self._survey.put(errand(lambda: QueueRead(bench.queue()), self._failed("reading the queue"), self))
+        # Of a large brain the first questions are shown before its edges and names are read.
+        self._survey.put(errand(lambda: QueueRead(bench.queue(first=True)), self._failed("reading the queue"), self))
         self._survey.put(errand(lambda: _ledger(bench), self._failed("reading the ledger"), self))
+        self._survey.put(errand(lambda: QueueRead(bench.queue()), self._failed("reading the queue"), self))
         self._survey.put(errand(lambda: _table(bench), self._failed("reading the rulings"), self))
 
     def on_census_read(self, message: CensusRead) -> None:
@@ -185,6 +191,19 @@ class Workstation(App[int], inherit_bindings=False):
     @staticmethod
     def _failed(doing: str) -> Callable[[CtTuiError], Message]:
         return lambda error: Failed(doing, error)
+
+    def on_linted(self, message: Linted) -> None:
+        """A lint run is over."""
+        self.linting.take(message)
+        self.show_session()
+
+    def on_lint_went(self, message: LintWent) -> None:
+        """A lint run went on: the views that show it say how far."""
+        if self.linting.running:
+            self.linting.progress = message.progress
+            for screen in self.screen_stack:
+                if isinstance(screen, ViewScreen) and screen.is_mounted:
+                    screen.show_progress()
 
     # Noticing others
 
@@ -386,6 +405,7 @@ class Workstation(App[int], inherit_bindings=False):
         """Let the writer finish its chunk, then give the brain back."""
         for stop in self.stops:
             stop.set()
+        self.linting.close()
         for lane in (self._look, self._survey, self._watching):
             lane.close(wait=False)
         await asyncio.to_thread(self.writing.close, wait=True)

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from ct_tui.domain.queue import EntityView, Impact, Queue, Quote
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
     from ct_tui.heal.workbench import CensusReport, Workbench
+    from ct_tui.tui.findings import Catalog
     from ct_tui.tui.session import Signer
     from ct_tui.tui.signing import KeyChoice
+    from ct_tui.tui.text import Line
     from ct_tui.tui.widgets.planrows import Laid
 
 
@@ -254,3 +256,49 @@ class QuotesRead(Message):
         super().__init__()
         self.quotes = quotes
         self.vault = vault
+
+
+class Linted(Message):
+    """A lint run is over, whole or stopped; `before` says that the brain was written since it was looked at."""
+
+    def __init__(self, catalog: Catalog | None, error: CtTuiError | None, age: int, *, before: bool = False) -> None:
+        super().__init__()
+        self.catalog = catalog
+        self.error = error
+        self.age = age
+        self.before = before
+
+
+class LintWent(Message):
+    """A lint run has looked at more rows."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
+class FocusRead(Message):
+    """What a finding is about is read: its row, and the entities to look at; `key` is the row's that asked."""
+
+    def __init__(
+        self,
+        key: str,
+        table: str,
+        columns: tuple[tuple[str, RawText], ...],
+        entities: tuple[EntityView, ...],
+        error: CtTuiError | None = None,
+    ) -> None:
+        super().__init__()
+        self.key = key
+        self.table = table
+        self.columns = columns
+        self.entities = entities
+        self.error = error
+
+
+class RecordRead(Message):
+    """One row in full: its sections by name, in order."""
+
+    def __init__(self, sections: tuple[tuple[str, tuple[Line, ...]], ...]) -> None:
+        super().__init__()
+        self.sections = sections

@@ -148,7 +148,11 @@ class RulingDialog(Dialog):
             remedy = (say("  → ", "key"), data(error.remedy)) if error.remedy else NOTHING
             self.query_one("#impact", Notice).show((say("– ", "warn"), data(error.message), *remedy))
             return
-        self.query_one("#impact", Notice).show(*impact_lines(impacts))
+        self.query_one("#impact", Notice).show(*self.impact_words(impacts))
+
+    def impact_words(self, impacts: Sequence[Impact]) -> tuple[Line, ...]:
+        """What it would do, for kinds that do something else than moving entities to say in their own words."""
+        return impact_lines(impacts)
 
     # Who signs
 
