@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ct_tui.brain.connection import Brain
 
 FOLDER = "ct-tui-backups"
+PART = ".part"
+"""The ending of a backup that is not whole yet."""
 
 
 def backup_name(brain: Path, day: str) -> Path:
@@ -37,13 +40,14 @@ def backed_up(brain: Brain, now: float, *, fresh: bool = False) -> str:
 def back_up(brain: Brain, target: Path) -> Path:
     """Copy the brain to `target` under a temporary name, then rename; raises BrainError, leaving no half file."""
     failure: list[BaseException] = []
-    part = target.with_suffix(f".part{threading.get_ident()}")
+    part = target.with_suffix(f"{PART}{os.getpid()}-{threading.get_ident()}")
 
     def copy() -> None:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            with brain.reading() as db, contextlib.closing(sqlite3.connect(part)) as out:
-                db.connection.backup(out, pages=-1, progress=_patience())
+            _clear_leftovers(target.parent)
+            with brain.reading() as db:
+                _copy(db.connection, part)
             part.replace(target)
         except BaseException as error:  # noqa: BLE001 - raised by the caller, outside this thread
             failure.append(error)
@@ -52,9 +56,28 @@ def back_up(brain: Brain, target: Path) -> Path:
     worker.start()
     worker.join()
     if failure:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise _explained(brain, failure[0])
     return target
+
+
+def _copy(source: sqlite3.Connection, part: Path) -> None:
+    try:
+        with contextlib.closing(sqlite3.connect(part)) as out:
+            source.backup(out, pages=-1, progress=_patience())
+    except sqlite3.Error as error:
+        if "malformed" in str(error) or "locked" in str(error):
+            raise
+        raise explain(part, error) from error
+
+
+def _clear_leftovers(folder: Path) -> None:
+    """Remove what backups that were killed left behind; one that is at work now is younger than a day."""
+    for old in folder.glob(f"*{PART}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > 86_400:
+                old.unlink()
 
 
 def _patience() -> Callable[[int, int, int], None]:
@@ -71,7 +94,7 @@ def _patience() -> Callable[[int, int, int], None]:
 
 def _explained(brain: Brain, error: BaseException) -> BaseException:
     if isinstance(error, BrainError):
-        return BrainError(f"no backup could be made, so nothing was changed: {error.message}", error.remedy)
+        return type(error)(f"no backup could be made, so nothing was changed: {error.message}", error.remedy)
     if isinstance(error, sqlite3.Error):
         return _explained(brain, explain(brain.path, error))
     if isinstance(error, OSError):
