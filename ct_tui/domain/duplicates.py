@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ct_tui.domain.lint.report import APART
+from ct_tui.domain.apart import APART, Apart
 from ct_tui.domain.names import label_key, merge_key
 from ct_tui.domain.plan import RedirectChange
 from ct_tui.domain.queue import ItemKind, QueueItem, Suggestion
@@ -20,7 +20,7 @@ from ct_tui.domain.rulings import Except, Merge
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ct_tui.domain.near import NearPair
     from ct_tui.domain.rulings import Body
@@ -139,8 +139,9 @@ class Grouping:
     apart: tuple[tuple[str, ...], ...] = ()
 
 
-def find_groups(candidates: Iterable[Candidate], apart: Collection[frozenset[str]] = ()) -> Grouping:
-    """Group candidates by name key, in the order of the survivors' ids; `apart` are pairs that a ruling keeps apart."""
+def find_groups(candidates: Iterable[Candidate], apart: Apart | None = None) -> Grouping:
+    """Group candidates by name key, in the order of the survivors' ids; `apart` is what rulings keep apart."""
+    apart = apart or Apart()
     by_key: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         key = merge_key(candidate.name)
@@ -153,11 +154,10 @@ def find_groups(candidates: Iterable[Candidate], apart: Collection[frozenset[str
             continue
         members = sorted(found, key=lambda c: id_order(c.id))
         ids = tuple(m.id for m in members)
-        split = _apart_pairs(ids, apart)
-        if split == len(ids) * (len(ids) - 1) // 2:
+        if apart.all_apart(ids):
             settled.append(ids)
         else:
-            groups.append(Group(key, ids, Queued.KEPT_APART if split else disposition(members)))
+            groups.append(Group(key, ids, Queued.KEPT_APART if apart.pair_within(ids) else disposition(members)))
     groups.sort(key=lambda g: id_order(g.survivor))
     return Grouping(tuple(groups), tuple(sorted(settled, key=lambda ids: id_order(ids[0]))))
 
@@ -173,11 +173,6 @@ def disposition(members: Sequence[Candidate]) -> Queued | None:
 def id_order(entity_id: str) -> bytes:
     """Ids are ordered by their bytes, never by locale or casing."""
     return entity_id.encode("utf-8", "surrogatepass")
-
-
-def _apart_pairs(ids: Sequence[str], apart: Collection[frozenset[str]]) -> int:
-    members = frozenset(ids)
-    return sum(1 for pair in apart if pair <= members)
 
 
 @dataclass(frozen=True)
@@ -200,7 +195,7 @@ def planned_merges(
     merges: Iterable[tuple[int, Merge]],
     live: Mapping[str, str],
     rows: Mapping[str, str],
-    apart: Collection[frozenset[str]] = (),
+    apart: Apart | None = None,
 ) -> tuple[tuple[RedirectChange, ...], tuple[str, ...]]:
     """The redirects that rulings in force still ask for, and why some of them cannot be made.
 
@@ -212,7 +207,7 @@ def planned_merges(
     after = dict(rows)
     for seq, body in merges:
         for loser in body.losers:
-            found = _one_merge(seq, loser, body.survivor, live, after, apart)
+            found = _one_merge(seq, loser, body.survivor, live, after, apart or Apart())
             if isinstance(found, str):
                 notes.append(f"ruling #{seq}: {found}")
             elif found is not None:
@@ -227,7 +222,7 @@ def _one_merge(
     wanted: str,
     live: Mapping[str, str],
     rows: Mapping[str, str],
-    apart: Collection[frozenset[str]],
+    apart: Apart,
 ) -> RedirectChange | str | None:
     redirects = Redirects(rows)
     survivor = redirects.resolve(wanted)
@@ -246,7 +241,7 @@ def _one_merge(
         return f"the survivor {survivor} is no live entity"
     if loser not in live:
         return f"{loser} is no live entity"
-    if frozenset({loser, survivor}) in apart:
+    if apart.separates(loser, survivor):
         return f"{loser} and {survivor} are kept apart by another ruling"
     why = f"ruling #{seq} merges it into {live[survivor]!r}"
     return RedirectChange(loser, live[loser], None, survivor, seq, why)
@@ -361,13 +356,13 @@ class NearGroup:
 def near_groups(
     pairs: Iterable[NearPair],
     passages: Mapping[frozenset[str], int],
-    apart: Collection[frozenset[str]] = (),
+    apart: Apart | None = None,
 ) -> tuple[NearGroup, ...]:
     """Near pairs that no ruling keeps apart, with the evidence they share, the likeliest first."""
     found: list[NearGroup] = []
     for pair in pairs:
         ids = frozenset({pair.one.id, pair.other.id})
-        if ids in apart:
+        if apart is not None and apart.separates(pair.one.id, pair.other.id):
             continue
         shared = passages.get(ids, 0)
         reasons = [pair.reason.value]

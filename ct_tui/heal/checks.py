@@ -241,10 +241,9 @@ def _check_merge(db: Db, situation: Situation, body: Merge) -> None:
     if body.survivor in body.losers:
         raise BadInput(f"{body.survivor} cannot be merged into itself")
     _check_entities(db, situation, (body.survivor, *body.losers))
-    members = frozenset((body.survivor, *body.losers))
-    for pair in kept_apart(situation.acting, situation.today):
-        if pair <= members:
-            raise BadInput(f"{' and '.join(sorted(pair))} are ruled to be different things", "revoke that ruling first")
+    pair = kept_apart(situation.acting, situation.today).pair_within((body.survivor, *body.losers))
+    if pair is not None:
+        raise BadInput(f"{' and '.join(sorted(pair))} are ruled to be different things", "revoke that ruling first")
 
 
 def _check_exception(db: Db, situation: Situation, body: Except) -> None:

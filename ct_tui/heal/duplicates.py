@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import curation, own, readers
 from ct_tui.brain.backup import backed_up
+from ct_tui.domain.apart import kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.duplicates import (
     Group,
@@ -29,7 +30,6 @@ from ct_tui.domain.duplicates import (
 )
 from ct_tui.domain.errors import BrainBusy, BrainError, CtTuiError
 from ct_tui.domain.lint.names import SharedKeys
-from ct_tui.domain.lint.report import kept_apart
 from ct_tui.domain.queue import Impact
 from ct_tui.heal.heal_pass import DEGRADED, UNCONFIRMED, UNTRUSTED
 from ct_tui.heal.situation import REMAP_MARKER

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ct_tui.domain.apart import Apart
 from ct_tui.domain.duplicates import (
     Candidate,
     Queued,
@@ -94,9 +95,9 @@ def test_groups_come_in_the_order_of_their_survivors() -> None:
 
 def test_what_rulings_keep_apart_is_no_open_group() -> None:
     rows = [candidate("e1"), candidate("e2")]
-    found = find_groups(rows, {frozenset({"e1", "e2"})})
+    found = find_groups(rows, Apart([("e1", "e2")]))
     assert (found.groups, found.apart) == ((), (("e1", "e2"),))
-    (group,) = find_groups([*rows, candidate("e3")], {frozenset({"e1", "e2"})}).groups
+    (group,) = find_groups([*rows, candidate("e3")], Apart([("e1", "e2")])).groups
     assert group.queued is Queued.KEPT_APART
 
 
@@ -144,7 +145,7 @@ def test_merges_in_a_circle_or_against_another_ruling_are_refused() -> None:
     assert notes == ("ruling #2: a would be merged into itself",)
     _, notes = planned_merges([(1, Merge("p", ("a",)))], live, {"p": "q", "q": "p"})
     assert notes == ("ruling #1: p stands on a circle of redirects",)
-    _, notes = planned_merges([(1, Merge("a", ("b",)))], live, {}, {frozenset({"a", "b"})})
+    _, notes = planned_merges([(1, Merge("a", ("b",)))], live, {}, Apart([("a", "b")]))
     assert notes == ("ruling #1: b and a are kept apart by another ruling",)
 
 
@@ -295,4 +296,4 @@ def test_shared_evidence_and_types_weigh_near_pairs() -> None:
     assert "both quote 2 of the same passages" in found[0].reasons
     assert "but one is person and the other place" in found[1].reasons
     assert not near_groups(pairs[:0], {})
-    assert [g.members for g in near_groups(pairs, {}, {frozenset({"a", "b"})})] == [("c", "d")]
+    assert [g.members for g in near_groups(pairs, {}, Apart([("a", "b")]))] == [("c", "d")]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ct_tui.domain.apart import Apart, kept_apart
 from ct_tui.domain.lint.edges import EdgeVocabulary, edge_related_to, edge_type_undeclared
 from ct_tui.domain.lint.model import EdgeRow, EntityRow, Finding, Focus, Kind, Severity
 from ct_tui.domain.lint.names import (
@@ -20,7 +21,7 @@ from ct_tui.domain.lint.names import (
     signs_in,
 )
 from ct_tui.domain.lint.registry import BY_ID, RULES
-from ct_tui.domain.lint.report import Exceptions, Gatherer, finding_items, kept_apart, rule_failed
+from ct_tui.domain.lint.report import Exceptions, Gatherer, finding_items, rule_failed
 from ct_tui.domain.lint.rulings import dead_rulings
 from ct_tui.domain.lint.types import fallback_undeclared, type_look_alike, type_variant
 from ct_tui.domain.manifest import EdgeType, Manifests, NodeType, Vocabulary, read_manifest_row
@@ -58,7 +59,7 @@ def test_every_entity_of_a_shared_name_is_found_and_names_the_others() -> None:
 
 def test_names_that_a_ruling_keeps_apart_are_no_doubles() -> None:
     group = [entity("ent_a", "Adrian"), entity("ent_b", "Adrian"), entity("ent_c", "Adrian")]
-    apart = {frozenset({"ent_a", "ent_b"}), frozenset({"ent_a", "ent_c"})}
+    apart = Apart([("ent_a", "ent_b"), ("ent_c", "ent_a")])
     assert [f.focus.id for f in name_duplicates(group, apart)] == ["ent_b", "ent_c"]
 
 
@@ -122,7 +123,7 @@ def test_near_names_give_one_finding_an_entity() -> None:
     assert [f.focus.id for f in found] == ["a", "b", "c"]
     assert "“Alex Smith” (b), “Alex Jones” (c)" in found[0].message
     assert {(f.rule, f.severity) for f in found} == {("name-near", Severity.INFO)}
-    assert not list(name_near(pairs[:1], rows, {frozenset({"a", "b"})}))
+    assert not list(name_near(pairs[:1], rows, Apart([("a", "b")])))
 
 
 # Types
@@ -363,9 +364,24 @@ def test_the_report_is_sorted_worst_first_and_the_queue_too() -> None:
     assert items[0].entities == ("ent_a",)
 
 
-def test_apart_pairs_come_from_exceptions_in_force() -> None:
+def test_what_is_apart_comes_from_exceptions_in_force() -> None:
     acting = in_force(table(Except("duplicate", ("b", "a", "c")), Except("duplicate", ("x", "y"), dt.date(2020, 1, 1))))
-    assert kept_apart(acting, TODAY) == {frozenset(p) for p in (("a", "b"), ("a", "c"), ("b", "c"))}
+    apart = kept_apart(acting, TODAY)
+    assert apart.separates("a", "c")
+    assert not apart.separates("x", "y")
+    assert not apart.separates("a", "a")
+    assert not apart.separates("a", "unknown")
+    assert apart.pair_within(("d", "b", "a")) == ("b", "a")
+    assert apart.pair_within(("d", "b", "b")) is None
+
+
+def test_thousands_can_be_kept_apart_from_each_other() -> None:
+    ids = [f"ent_{i}" for i in range(20_000)]
+    apart = Apart([ids])
+    assert apart.all_apart(ids)
+    assert not apart.all_apart([*ids, "other"])
+    assert Apart([("a", "b"), ("b", "c"), ("c", "a")]).all_apart(("a", "b", "c"))
+    assert not Apart([("a", "b"), ("b", "c")]).all_apart(("a", "b", "c"))
 
 
 def test_every_rule_of_the_contract_is_there_once_with_its_severity() -> None:

@@ -18,6 +18,7 @@ from ct_tui.domain.near import Shared
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from ct_tui.domain.apart import Apart
     from ct_tui.domain.near import NearPair
 
 PATH = "curated_entities.name"
@@ -53,13 +54,14 @@ class SharedKeys:
         return look if look and look in self._looks else None
 
 
-def name_duplicates(group: Sequence[EntityRow], apart: Collection[frozenset[str]] = ()) -> Iterator[Finding]:
+def name_duplicates(group: Sequence[EntityRow], apart: Apart | None = None) -> Iterator[Finding]:
     """`name-duplicate` for the live entities that share one key; pairs that a ruling keeps apart are no doubles."""
     ids = [str(entity.id) for entity in group]
-    touched = {i for pair in apart for i in pair}
     for entity, entity_id in zip(group, ids, strict=True):
-        ruled = entity_id in touched
-        others = (i for i in ids if i != entity_id and not (ruled and frozenset({i, entity_id}) in apart))
+        ruled = apart is not None and apart.touches(entity_id)
+        others = (
+            i for i in ids if i != entity_id and not (ruled and apart is not None and apart.separates(i, entity_id))
+        )
         few = list(islice(others, 6))
         if few:
             rest = (
@@ -112,12 +114,12 @@ def _twins(name: str, spellings: Collection[str]) -> list[str]:
 
 
 def name_near(
-    pairs: Iterable[NearPair], names: Mapping[str, EntityRow], apart: Collection[frozenset[str]] = ()
+    pairs: Iterable[NearPair], names: Mapping[str, EntityRow], apart: Apart | None = None
 ) -> Iterator[Finding]:
     """`name-near`: for each entity one finding that lists the entities it may be the same as."""
     partners: dict[str, list[tuple[str, str]]] = {}
     for pair in pairs:
-        if frozenset({pair.one.id, pair.other.id}) not in apart:
+        if apart is None or not apart.separates(pair.one.id, pair.other.id):
             partners.setdefault(pair.one.id, []).append((f"“{pair.other.name}” ({pair.other.id})", pair.reason.value))
             partners.setdefault(pair.other.id, []).append((f"“{pair.one.name}” ({pair.one.id})", pair.reason.value))
     for entity_id, found in partners.items():

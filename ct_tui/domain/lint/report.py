@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ct_tui.domain.apart import APART, kept_apart
 from ct_tui.domain.lint.model import Finding, Focus, Kind, Severity
 from ct_tui.domain.lint.registry import RULES, severity_of
 from ct_tui.domain.queue import ItemKind, QueueItem
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 KEPT_PER_RULE = 10_000
 """So many findings of one rule are kept in memory; the counts are always whole."""
 
-APART = "duplicate"
-"""The rule name of an exception that keeps entities apart for good; its focus are the entities' ids."""
-
 _ITEM_ENTITIES = 1000
 
 
@@ -30,7 +28,7 @@ class Exceptions:
 
     def __init__(self, acting: InForce, today: dt.date) -> None:
         self._by_rule: dict[str, dict[str, int]] = {}
-        self.apart: frozenset[frozenset[str]] = kept_apart(acting, today)
+        self.apart = kept_apart(acting, today)
         for ruling, body in acting.exceptions:
             if body.in_force(today) and body.rule != APART:
                 self._by_rule.setdefault(body.rule, {}).update(dict.fromkeys(body.focus, ruling.seq))
@@ -40,16 +38,6 @@ class Exceptions:
         if finding.rule == "rule-failed":
             return None
         return self._by_rule.get(finding.rule, {}).get(finding.focus.id)
-
-
-def kept_apart(acting: InForce, today: dt.date) -> frozenset[frozenset[str]]:
-    """Every pair of entities that a ruling in force calls different things."""
-    pairs: set[frozenset[str]] = set()
-    for _, body in acting.exceptions:
-        if body.rule == APART and body.in_force(today):
-            ids = sorted(set(body.focus))
-            pairs.update(frozenset({a, b}) for at, a in enumerate(ids) for b in ids[at + 1 :])
-    return frozenset(pairs)
 
 
 @dataclass(frozen=True, slots=True)
