@@ -113,7 +113,8 @@ def on_something(now: Moment) -> Reason:
 
 EVERYWHERE = frozenset({"*"})
 DESK = frozenset({"desk"})
-MARKING = frozenset({"desk", "lint", "duplicates"})
+WAITING = frozenset({"desk", "edges"})
+MARKING = frozenset({"desk", "edges", "lint", "duplicates"})
 LOOKING = frozenset({"desk", "plan", "lint", "duplicates"})
 DIALOGS = frozenset({"dialog"})
 
@@ -162,14 +163,16 @@ BASE = (
     Action("move.close", ("h", "left"), "close", "Close the group, or go back to the list.", Group.MOVE),
     Action("move.next-pane", ("tab",), "next pane", "Go to the next pane.", Group.MOVE, typing=True),
     Action("move.previous-pane", ("shift+tab",), "previous pane", "Go to the pane before.", Group.MOVE, typing=True),
-    Action("move.next-open", ("}",), "next undecided", "Go to the next undecided question.", Group.MOVE, DESK, ready),
+    Action(
+        "move.next-open", ("}",), "next undecided", "Go to the next undecided question.", Group.MOVE, WAITING, ready
+    ),
     Action(
         "move.previous-open",
         ("{",),
         "previous undecided",
         "Go to the undecided question before.",
         Group.MOVE,
-        DESK,
+        WAITING,
         ready,
     ),
     Action(
@@ -274,7 +277,7 @@ BASE = (
         "revoke the last",
         "Revoke the last ruling of mine that acts.",
         Group.DECIDE,
-        frozenset({"desk", "rulings"}),
+        frozenset({"desk", "edges", "rulings"}),
         can_write,
     ),
     Action(

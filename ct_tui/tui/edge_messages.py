@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ct_tui.domain.errors import CtTuiError
+    from ct_tui.domain.manifest import EdgeType
     from ct_tui.heal.edge_desk import CellDossier, DeskEdge, Dossier
     from ct_tui.heal.edge_matrix import EdgeMap
     from ct_tui.heal.edge_weigh import Weighed
@@ -59,3 +60,11 @@ class RepairsWeighed(Message):
         self.count = count
         self.repairs = repairs
         self.error = error
+
+
+class SignaturesRead(Message):
+    """The edge signatures that a type could join are known, with the edges that each would make valid."""
+
+    def __init__(self, signatures: Sequence[tuple[EdgeType, int]]) -> None:
+        super().__init__()
+        self.signatures = signatures

@@ -204,7 +204,7 @@ class ViewScreen(Screen[None]):
 
     def _key(self, action: Action) -> tuple[str, str, str, bool]:
         shown = shown_key(action.keys[0])
-        if action.id == "rule.take" and self.suggestions > 1:
+        if action.keys[:2] == ("1", "2") and self.suggestions > 1:
             shown = f"1-{min(9, self.suggestions)}"
         return action.keys[0], shown, action.title, not action.against(self)
 

@@ -147,10 +147,13 @@ def _run_row(run: RunRow) -> Row:
 
 
 def nightly(runs: Sequence[RunRow], name: str) -> list[int | None]:
-    """One number a night, oldest first: that of the night's last run, None for a night without one."""
+    """One number a night, oldest first: that of the night's last run, None for a night without one.
+
+    `name` is `queued` or one of the numbers that a run stores, such as `edges.violating`.
+    """
     by_day: dict[dt.date, int | None] = {}
     for run in reversed(runs):
-        value = run.queued if name == "queued" else run.numbers.get(name)
+        value = run.queued if name == "queued" else _stored(run.numbers, name)
         when = dt.datetime.fromtimestamp(run.at, tz=dt.UTC).astimezone().date()
         by_day[when] = value if isinstance(value, int) else by_day.get(when)
     if not by_day:
@@ -160,10 +163,21 @@ def nightly(runs: Sequence[RunRow], name: str) -> list[int | None]:
     return [by_day.get(last - dt.timedelta(days=back)) for back in range(nights, -1, -1)]
 
 
+def _stored(numbers: object, name: str) -> object:
+    """A stored number by its name, with points between the levels; None where the run stored none."""
+    for part in name.split("."):
+        numbers = numbers.get(part) if isinstance(numbers, dict) else None
+    return numbers
+
+
 def trend_lines(runs: Sequence[RunRow]) -> tuple[Line, ...]:
-    """The trend of what is undeclared and what is queued; a night without a run is a gap."""
+    """The trend of what is undeclared, queued, and of edges that violate; a night without a run is a gap."""
     lines: list[Line] = []
-    for name, words in (("undeclared_entities", " undeclared "), ("queued", " in the queue ")):
+    for name, words in (
+        ("undeclared_entities", " undeclared "),
+        ("queued", " in the queue "),
+        ("edges.violating", " edges violate "),
+    ):
         values = nightly(runs, name)
         known = [v for v in values if v is not None]
         if known:

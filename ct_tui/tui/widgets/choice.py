@@ -44,16 +44,20 @@ class Choice(Inked, can_focus=True, inherit_bindings=False):
             self.refresh()
             self.post_message(self.Changed(self))
 
+    def step(self, by: int = 1) -> None:
+        """Go on to the next value, round the end."""
+        self.choose(self._values[(self._at + by) % len(self._values)][0])
+
     def on_key(self, event: events.Key) -> None:
         """The arrows and space go through the values."""
         step = {"right": 1, "space": 1, "l": 1, "left": -1, "h": -1}.get(event.key)
         if step is not None:
             event.stop()
-            self.choose(self._values[(self._at + step) % len(self._values)][0])
+            self.step(step)
 
     def on_click(self) -> None:
         """A click goes on to the next value."""
-        self.choose(self._values[(self._at + 1) % len(self._values)][0])
+        self.step()
 
     def on_focus(self) -> None:
         """It looks different with the keyboard on it."""

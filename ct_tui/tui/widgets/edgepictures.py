@@ -65,13 +65,13 @@ def state_bar(counts: EdgeCounts, width: int) -> Line:
     return tuple(drawn(GLYPHS[state] * size, INKS[state]) for state, size in cells.items())
 
 
-def sums(counts: EdgeCounts, other: EdgeCounts | None, width: int) -> tuple[Line, ...]:
-    """Every state with its count, sign and word, and where `other` is given what the count was before."""
+def sums(counts: EdgeCounts, other: EdgeCounts | None, width: int, more: Line = NOTHING) -> tuple[Line, ...]:
+    """Every state with its count, sign and word, and where `other` is given what the count was before; then `more`."""
     states = (*reversed(RANK[4:]), *RANK[:4])
     entries = [(*_signed_count(counts, other, state), blank(1), drawn(state.word, "dim")) for state in states]
     shielded = number(counts.shielded, "strong" if counts.shielded else "faint")
     entries.append((drawn(SHIELD, "dim"), blank(1), shielded, say(" shielded", "dim")))
-    return tuple(_flow(entries, width, 3))
+    return tuple(_flow((*entries, more) if more else entries, width, 3))
 
 
 def _signed_count(counts: EdgeCounts, other: EdgeCounts | None, state: EdgeState) -> Line:

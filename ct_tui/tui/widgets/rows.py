@@ -177,6 +177,10 @@ class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         """The row under the cursor."""
         return self._source.row(self._at)
 
+    def row_at(self, index: int) -> Row | None:
+        """The row shown at an index, or None where it is not read yet."""
+        return self._source.row(index)
+
     @property
     def all_rows(self) -> RowSource:
         """The source without the filter."""

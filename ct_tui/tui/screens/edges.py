@@ -1,0 +1,588 @@
+"""The edges: the conformance matrix, now or after the plan, worst first, down to single edges and their repairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ct_tui.domain.errors import BadInput
+from ct_tui.domain.queue import ItemKind
+from ct_tui.heal.edge_matrix import DeskCell
+from ct_tui.tui import edgepapers
+from ct_tui.tui.actions import Action, Group, can_write, ready
+from ct_tui.tui.edge_messages import CellRead, EdgeRead, EdgesRead, MapRead
+from ct_tui.tui.screens import View
+from ct_tui.tui.screens.base import ViewScreen
+from ct_tui.tui.screens.deciding import Deciding
+from ct_tui.tui.screens.nights import nightly
+from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, right, say
+from ct_tui.tui.widgets.edgepictures import SHIELD, arrow, arrow_words, state_bar, state_words, sums
+from ct_tui.tui.widgets.frame import Heading, Lines
+from ct_tui.tui.widgets.pictures import sparkline
+from ct_tui.tui.widgets.rows import Row, RowList, columns
+from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from ct_tui.domain.rulings import Body
+    from ct_tui.heal.edge_desk import DeskEdge
+    from ct_tui.heal.edge_matrix import EdgeMap
+    from ct_tui.heal.edge_weigh import RepairScope, Weighed
+    from ct_tui.heal.workbench import Workbench
+    from ct_tui.tui.actions import Moment
+    from ct_tui.tui.text import Line
+
+ALL = "all"
+"""The key of the row about all edges."""
+
+EDGES = frozenset({"edges"})
+
+
+def can_repair(now: Moment) -> str:
+    """It needs open edges under the cursor, or marked ones, and the right to write."""
+    return can_write(now) or (now.closed if isinstance(now, EdgesScreen) else "")
+
+
+class EdgesScreen(Deciding, ViewScreen):
+    """The matrix with the edges of the cells that are open."""
+
+    VIEW = "edges"
+    CSS = """
+    EdgesScreen #lists { width: 60%; }
+    EdgesScreen.-narrow #lists { width: 100%; height: 3fr; }
+    EdgesScreen.-narrow #detail { height: 2fr; }
+    EdgesScreen.-narrow #detail:focus-within { height: 5fr; }
+    EdgesScreen #edge-sums { height: auto; background: $background; padding: 0 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._planned = False
+        self._found: EdgeMap | None = None
+        self._age = -1
+        self._landed = False
+        self._stores: dict[bool, Store[DeskEdge]] = {
+            False: Store(lambda group, offset, _: self._ask_page(group, offset, planned=False)),
+            True: Store(lambda group, offset, _: self._ask_page(group, offset, planned=True)),
+        }
+        self._cell: CellRead | None = None
+        self._edge: EdgeRead | None = None
+
+    def compose_lists(self) -> ComposeResult:
+        """The sums above the matrix."""
+        yield Heading((say("Edges"),), id="edges-head")
+        yield Lines(id="edge-sums")
+        yield RowList(((say("Counting the edges…", "dim"),),), id="edges")
+
+    # What is under the cursor, read at the key
+
+    @property
+    def subject(self) -> str:
+        """What is under the cursor."""
+        thing = self.row.subject if self.row is not None else None
+        if isinstance(thing, DeskCell):
+            return "cell"
+        return "" if thing is None else "edges" if thing == ALL else "edge"
+
+    @property
+    def cell(self) -> DeskCell | None:
+        """The cell under the cursor, or that of the edge under it."""
+        row = self.row
+        if row is None:
+            return None
+        at = self.rows.all_rows.find(parent_key(row.key))
+        parent = self.rows.all_rows.row(at) if at is not None else None
+        return parent.subject if parent is not None and isinstance(parent.subject, DeskCell) else None
+
+    @property
+    def edges(self) -> tuple[DeskEdge, ...]:
+        """The marked edges, else the one under the cursor."""
+        from ct_tui.heal.edge_desk import DeskEdge
+
+        marked = tuple(row.subject for row in self.rows.marked() if isinstance(row.subject, DeskEdge))
+        if marked:
+            return marked
+        subject = self.row.subject if self.row is not None else None
+        return (subject,) if isinstance(subject, DeskEdge) else ()
+
+    @property
+    def closed(self) -> str:
+        """Why nothing can be repaired where the cursor is, or an empty text."""
+        edges, cell = self.edges, self.cell
+        if edges:
+            shut = next((edge for edge in edges if not edge.open), None)
+            return "" if shut is None else f"Edge {shut.edge.id} is not open: {_why_shut(shut)}."
+        if cell is None:
+            return "Put the cursor on a kind of edge, or on one edge."
+        return (
+            "" if cell.open else "Nothing is open here: these edges conform, are spared, kept, or mended by the plan."
+        )
+
+    @property
+    def planned(self) -> bool:
+        """Whether the matrix is shown as the plan leaves it."""
+        return self._planned
+
+    # Showing
+
+    def show_rows(self) -> None:
+        """Have the matrix counted anew where anything moved since."""
+        bench = self.session.bench
+        if bench is not None and self._age != self.session.age:
+            self._age = self.session.age
+            self.station.survey("edges", "counting the edges", lambda: MapRead(bench.edge_desk.map), self)
+        self._show_sums()
+
+    def on_map_read(self, message: MapRead) -> None:
+        """The matrix is counted."""
+        self._found = message.map
+        self._cell = self._edge = None
+        for planned, store in self._stores.items():
+            store.renew({_key(cell): cell.cell.count for cell in self._cells(planned=planned)})
+        self._fill()
+
+    def _cells(self, *, planned: bool) -> Sequence[DeskCell]:
+        if self._found is None:
+            return ()
+        return self._found.cells_after if planned else self._found.cells
+
+    def _fill(self) -> None:
+        if self._found is None:
+            return
+        store = self._stores[self._planned]
+        cells = self._cells(planned=self._planned)
+        longest = max((cell.cell.count for cell in cells), default=0)
+        parents = [_cell_row(cell, longest, is_open=_key(cell) in store.open) for cell in cells]
+        if cells:
+            parents.insert(0, _all_row(self._found, planned=self._planned))
+        self.rows.empty = ((say("This brain has no edges.", "dim"),),)
+        self.rows.show(TreeRows(parents, store, _edge_row))
+        self._show_sums()
+        if not self._landed and cells:
+            self._land()
+        self.describe()
+        self.show_keys()
+
+    def _land(self) -> None:
+        """Begin on the kind of edge that the desk asks about, else on the worst one that is open."""
+        self._landed = True
+        asked = next((s.item for s in self.app.screen_stack if isinstance(s, ViewScreen) and s.VIEW == "desk"), None)
+        if asked is not None and asked.kind is ItemKind.EDGE and "violation" in asked.data:
+            violation = asked.data["violation"]
+            names = (violation.edge_type, violation.source_type, violation.target_type)
+            for cell in self._cells(planned=self._planned):
+                if cell.asks == names and self.rows.move_to_key(_key(cell)):
+                    return
+        self.rows.move_to(1 if self._found is not None and self._found.open else 0)
+
+    def _show_sums(self) -> None:
+        found = self._found
+        if found is None:
+            return
+        now, then = ("○ ", "◉ ") if self._planned else ("◉ ", "○ ")
+        note: Line = (drawn(now, "key"), say("now  "), drawn(then, "key"), say("after the plan  "))
+        note += (counted(found.open, "open edge", ink="warn"),) if found.open else (say("✓ none open", "ok"),)
+        self.query_one("#edges-head", Heading).show(note)
+        lines = self.query_one("#edge-sums", Lines)
+        width = max(20, (lines.size.width or self.size.width) - 2)
+        counts = found.after if self._planned else found.now
+        shown = sums(counts, found.now if self._planned else None, width, self._trend())
+        lines.show(*((state_bar(counts, width),) if self.size.height >= 32 else ()), *shown)
+
+    def _trend(self) -> Line:
+        """The violating edges of the nights, as each run stored them; a night without a run is a gap."""
+        values = nightly(self.session.runs or (), "edges.violating")
+        if not any(value is not None for value in values):
+            return NOTHING
+        return (say("✗ by night ", "dim"), drawn("▕", "faint"), *sparkline(values, 24, "bad"), drawn("▏", "faint"))
+
+    def describe(self) -> None:
+        """Show the row under the cursor, and have what stands behind it read."""
+        row, found = self.row, self._found
+        if row is None or found is None:
+            self.paper.show((), "")
+            return
+        thing, width = row.subject, max(20, self.paper.size.width or 60)
+        head = self.query_one("#detail-head", Heading)
+        if isinstance(thing, DeskCell):
+            head.show(NOTHING, (say("Kind of edge"),))
+            known = self._cell.dossier if self._cell is not None and self._cell.key == row.key else None
+            alike = [c for c in self._cells(planned=self._planned) if c.cell.edge_type == thing.cell.edge_type]
+            paper = edgepapers.cell_paper(thing, alike, known, planned=self._planned, width=width)
+            self.paper.show(tuple(paper), row.key)
+            if known is None:
+                self._ask_cell(row.key, thing)
+        elif thing == ALL:
+            head.show(NOTHING, (say("Matrix"),))
+            self.paper.show(tuple(edgepapers.map_paper(found, planned=self._planned, width=width)), row.key)
+        else:
+            head.show(NOTHING, (say("Edge"),))
+            self._describe_edge(row)
+
+    def _describe_edge(self, row: Row) -> None:
+        from ct_tui.heal.edge_desk import DeskEdge
+
+        edge = row.subject
+        if not isinstance(edge, DeskEdge):
+            return
+        if self._edge is not None and self._edge.key == row.key:
+            self.paper.show(tuple(edgepapers.edge_paper(self._edge.dossier)), row.key)
+            return
+        self.paper.show(tuple(edgepapers.edge_brief(edge)), row.key)
+        bench, key, edge_id = self.session.bench, row.key, edge.edge.id
+        if bench is not None:
+            self.station.look(
+                "detail", "reading an edge", lambda: EdgeRead(key, bench.edge_desk.dossier(edge_id)), self
+            )
+
+    def _ask_cell(self, key: str, cell: DeskCell) -> None:
+        bench, planned = self.session.bench, self._planned
+        if bench is not None:
+            self.station.look(
+                "detail",
+                "reading a kind of edge",
+                lambda: CellRead(key, bench.edge_desk.cell_dossier(cell, planned=planned)),
+                self,
+            )
+
+    def on_cell_read(self, message: CellRead) -> None:
+        """It is read: show it if the cursor still is there."""
+        self._cell = message
+        self._describe_if_there(message.key)
+
+    def on_edge_read(self, message: EdgeRead) -> None:
+        """It is read: show it if the cursor still is there."""
+        self._edge = message
+        self._describe_if_there(message.key)
+
+    def _describe_if_there(self, key: str) -> None:
+        if self.row is not None and self.row.key == key:
+            self.describe()
+            self.show_keys()
+
+    def fit_panes(self) -> None:
+        """The pictures are as wide as there is room."""
+        super().fit_panes()
+        self._show_sums()
+        self.call_after_refresh(self.describe)
+
+    @property
+    def suggestions(self) -> int:
+        """How many repairs are offered where the cursor is, as far as that is known."""
+        row = self.row
+        for known in (self._cell, self._edge):
+            if row is not None and known is not None and known.key == row.key:
+                return len(known.dossier.repairs)
+        return 0
+
+    # Groups
+
+    def _ask_page(self, group: str, offset: int, *, planned: bool) -> None:
+        bench = self.session.bench
+        cell = next((c for c in self._cells(planned=planned) if _key(c) == group), None)
+        if bench is None or cell is None:
+            return
+        members = self._stores[planned].known(group)
+        after = members.rows[-1].edge.rowid if members is not None and members.rows and offset else 0
+        found = cell.cell
+
+        def read() -> EdgesRead:
+            return EdgesRead(group, offset, bench.edge_desk.page(found, planned=planned, after=after))
+
+        self.station.look(f"edges:{planned}:{group}", "reading the edges of a kind", read, self)
+
+    def on_edges_read(self, message: EdgesRead) -> None:
+        """Some edges of a cell are there."""
+        for planned, store in self._stores.items():
+            members = store.known(message.group)
+            if members is not None:
+                members.add(message.offset, message.rows)
+                if planned is self._planned:
+                    self.rows.reread()
+                    self.describe()
+                    self.show_keys()
+
+    def do_move_open(self) -> None:
+        """Open the kind of edge under the cursor; on one edge go into the detail."""
+        row = self.row
+        if self.in_detail:
+            return
+        if row is not None and row.opens and not row.is_open:
+            self._stores[self._planned].open.add(row.key)
+            self._fill()
+        elif row is not None and row.opens:
+            self.rows.move_by(1)
+        else:
+            self.paper.focus()
+
+    def do_move_close(self) -> None:
+        """Go back to the list, else to the kind of edge, else close it."""
+        row = self.row
+        if self.in_detail:
+            self.rows.focus()
+        elif row is not None and SEPARATOR in row.key:
+            self.rows.move_to_key(parent_key(row.key))
+        elif row is not None and row.is_open:
+            self._stores[self._planned].open.discard(row.key)
+            self._fill()
+
+    def do_look_detail(self) -> None:
+        """Drill down: from a kind of edge to its edges, from an edge to its detail."""
+        row = self.row
+        if self.in_detail or row is None:
+            return
+        if not row.opens:
+            self.paper.focus()
+            return
+        if not row.is_open:
+            self.do_move_open()
+        self.rows.move_by(1)
+
+    def do_move_next_open(self) -> None:
+        """Next kind of edge that is open."""
+        self._go_open(1)
+
+    def do_move_previous_open(self) -> None:
+        """Kind of edge before that is open."""
+        self._go_open(-1)
+
+    def _go_open(self, step: int) -> None:
+        rows = self.rows
+        for n in range(1, rows.count + 1):
+            index = (rows.at + step * n) % rows.count
+            row = rows.row_at(index)
+            if row is not None and isinstance(row.subject, DeskCell) and row.subject.open:
+                rows.move_to(index)
+                return
+        self.tell(say("✓ No edge waits for a ruling.", "ok"))
+
+    def do_look_copy(self) -> None:
+        """Copy the id of the edge, or the names of its kind."""
+        edges, cell = self.edges, self.cell
+        if edges:
+            self.station.copy_text("\n".join(edge.edge.id for edge in edges))
+        elif cell is not None:
+            self.station.copy_text(str(cell.cell))
+
+    # Now, or after the plan
+
+    def do_edge_toggle(self) -> None:
+        """Show the matrix as it is now, or as the plan leaves it; the cursor stays on the kind of edge."""
+        cell = self.cell
+        self._planned = not self._planned
+        self.rows.clear_marks()
+        self._cell = None
+        self._fill()
+        if cell is not None:
+            self._follow(cell)
+
+    def _follow(self, cell: DeskCell) -> None:
+        """Put the cursor where most of the edges of a cell are in the other matrix."""
+        names = cell.asks or cell.names
+        for other in self._cells(planned=self._planned):
+            if names in {other.names, other.asks}:
+                self.rows.move_to_key(_key(other))
+                return
+
+    # Repairs
+
+    async def do_edge_take(self, key: str) -> None:
+        """Take a ranked repair by its number."""
+        await self._repair(int(key))
+
+    async def do_edge_keep(self) -> None:
+        """Leave the edges as they are."""
+        await self._repair("keep")
+
+    async def _repair(self, at: int | str) -> None:
+        from ct_tui.tui.dialogs.repair import RepairDialog
+
+        cell, ids = self.cell, tuple(edge.edge.id for edge in self.edges)
+        if cell is None:
+            raise BadInput("Put the cursor on a kind of edge, or on one edge.")
+        names = cell.asks or cell.names
+        count = len(ids) or cell.asked
+
+        def scope(bench: Workbench) -> RepairScope:
+            return bench.edge_desk.scope_of(ids) if ids else bench.edge_desk.scope(cell)
+
+        def weigh(bench: Workbench) -> tuple[int, Sequence[Weighed]]:
+            found = scope(bench)
+            return found.count, bench.edge_desk.weigh(found)
+
+        def make(bench: Workbench, choice: str) -> tuple[Body, ...]:
+            return bench.edge_desk.bodies(scope(bench), choice)
+
+        await self._open(
+            RepairDialog(
+                *arrow_words(*names),
+                say(" · ", "dim"),
+                counted(count, "edge", ink="dim"),
+                what=" ".join(name or "?" for name in (names[1], names[0], names[2])),
+                weigh=weigh,
+                make=make,
+                done=self._decided,
+                at=at,
+            )
+        )
+
+    async def do_edge_declare(self) -> None:
+        """Declare the type of an end that nobody declared, with the edge signatures that it should join."""
+        from ct_tui.domain.manifest import EdgeType
+        from ct_tui.tui.dialogs.decide import DeclareDialog
+
+        cell, vocabulary = self.cell, self.session.vocabulary
+        if cell is None or vocabulary is None:
+            raise BadInput("Put the cursor on a kind of edge.")
+        name, source, target = cell.asks or cell.names
+        for label in (source, target):
+            item = self.session.question_of(label) if label is not None and label not in vocabulary else None
+            if item is not None:
+                await self._open(
+                    DeclareDialog(item, vocabulary, done=self._decided, joins=(EdgeType(name, source, target),))
+                )
+                return
+        raise BadInput("Both types are declared already, or somebody ruled on them.", "Widening is among the repairs.")
+
+
+def _key(cell: DeskCell) -> str:
+    return f"{cell.names!r} {cell.cell.state.value}"
+
+
+def _why_shut(edge: DeskEdge) -> str:
+    if edge.edge.shielded:
+        return "an end is opted out or off, so it is reported and never repaired"
+    if edge.kept:
+        return "a ruling keeps it"
+    if edge.becomes is None or edge.becomes.conforms:
+        return "it conforms, or will once the plan has run"
+    return "a ruling decides it already, or it is left as it is"
+
+
+def _all_row(found: EdgeMap, *, planned: bool) -> Parent:
+    counts = found.after if planned else found.now
+
+    def draw(width: int) -> Line:
+        good = (number(counts.conforming, "ok"), say(" conform", "dim"))
+        return columns(
+            width,
+            ((say("  Σ all edges, as a map", "head"),), 0),
+            (right(number(counts.edges, "strong"), 6), 6),
+            ((blank(1), *good), 28 if width >= 60 else 18),
+        )
+
+    return Parent(Row(ALL, ALL, draw, markable=False), "all edges")
+
+
+def _cell_row(cell: DeskCell, longest: int, *, is_open: bool) -> Parent:
+    found = cell.cell
+    twist = drawn("▾ " if is_open else "▹ ", "faint")
+
+    def draw(width: int) -> Line:
+        word = 14 if width >= 46 else 2
+        tail = 14 if width >= 60 else 0
+        bar = min(24, width - 72 - word - tail)
+        cells: list[tuple[Line, int]] = [
+            ((twist,), 2),
+            (arrow(*cell.names, max(18, width - 9 - word - tail - max(0, bar))), 0),
+            (right(number(found.count, "strong"), 6), 7),
+            (state_words(found.state, short=True) if word > 2 else state_words(found.state)[:1], word),
+        ]
+        if tail:
+            cells.append((_tail(cell), tail))
+        if bar > 4:
+            size = max(1, round(found.count * bar / longest))
+            cells.append(((drawn("━" * size, "bad" if cell.open else "faint"),), bar))
+        return columns(width, *cells)
+
+    text = f"{found.source_type} {found.edge_type} {found.target_type} {found.state.word} {'open' if cell.open else ''}"
+    return Parent(Row(_key(cell), cell, draw, opens=True, is_open=is_open, markable=False), text, found.count)
+
+
+def _tail(cell: DeskCell) -> Line:
+    """What becomes of the edges of a cell, in a few cells."""
+    found = cell.cell
+    if cell.open and (cell.open < found.count):
+        return (number(cell.open, "warn"), say(" open", "warn"))
+    if cell.open:
+        return (say("open", "warn"),)
+    changed = next((b for b in cell.becomes if b.state is not found.state), None)
+    if changed is not None:
+        return (say("→ ", "key"), *state_words(changed.state, short=True))
+    if cell.kept:
+        return (say("· kept", "dim"),)
+    if found.shielded:
+        return (drawn(SHIELD, "dim"), blank(1), number(found.shielded, "dim"), say(" shielded", "dim"))
+    return NOTHING
+
+
+def _edge_row(parent: Row, desk: DeskEdge, key: str) -> Row:
+    edge = desk.edge
+    del parent
+
+    def draw(width: int) -> Line:
+        mark: Line = (drawn(SHIELD + " ", "dim"),) if edge.shielded else (blank(2),)
+        ends = (data(edge.source_name or edge.source), say(" → ", "faint"), data(edge.target_name or edge.target))
+        state: Line = (say("kept", "dim"),) if desk.kept else state_words(edge.state, short=True)
+        if desk.becomes is not edge.state:
+            state = (say("→ ", "key"), *state_words(desk.becomes, short=True))
+        cells: list[tuple[Line, int]] = [((blank(4), *mark, *ends), 0), ((blank(1), *state), 16 if width >= 46 else 4)]
+        if width >= 84:
+            cells.append(((blank(1), data(edge.id, "faint")), 30))
+        return columns(width, *cells)
+
+    return Row(key, desk, draw, depth=1)
+
+
+VIEW = View(
+    "edges",
+    "E",
+    "Edges",
+    "Edges by kind and state, worst first, now or after the plan, with their repairs.",
+    EdgesScreen,
+    (
+        Action(
+            "edge.take",
+            tuple("123456789"),
+            "repair",
+            "Take that repair for the kind of edge, the edge, or the marked edges: a ruling to read, then sign.",
+            Group.DECIDE,
+            EDGES,
+            can_repair,
+            rank=1,
+        ),
+        Action(
+            "edge.keep",
+            ("x",),
+            "keep",
+            "Leave these edges as they are: a ruling that takes them out of the queue.",
+            Group.DECIDE,
+            EDGES,
+            can_repair,
+            rank=2,
+        ),
+        Action(
+            "edge.declare",
+            ("+",),
+            "declare",
+            "Declare the undeclared type at an end, with the edge signatures that it joins.",
+            Group.DECIDE,
+            EDGES,
+            can_write,
+            rank=3,
+        ),
+        Action(
+            "edge.toggle",
+            ("t",),
+            "now or after",
+            "Show the matrix as it is now, or as the plan leaves it.",
+            Group.LOOK,
+            EDGES,
+            ready,
+            rank=4,
+        ),
+    ),
+    rank=76,
+)
