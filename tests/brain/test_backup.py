@@ -33,7 +33,7 @@ def test_a_backup_is_the_brain_and_replaces_an_older_one(brain: Brain, tmp_path:
     assert back_up(brain, target) == target
     with closing(sqlite3.connect(target)) as copy:
         assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert copy.execute("SELECT COUNT(*) FROM curated_entities").fetchone() == (152,)
+        assert copy.execute("SELECT COUNT(*) FROM curated_entities").fetchone() == (158,)
     assert [p.name for p in target.parent.iterdir()] == ["b.db"]
 
 
