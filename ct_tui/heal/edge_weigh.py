@@ -45,13 +45,14 @@ class RepairScope:
 
 @dataclass(frozen=True)
 class Weighed:
-    """One proposed repair with what it would change on top of the plan.
+    """One proposed repair with what it would change on top of the plan, which leaves `before` edges violating.
 
-    `violating` is the number of violating edges afterwards; both are None where finding out takes a pass over the
+    `violating` is their number with the repair; it and `effect` are None where finding out takes a pass over the
     brain, and the dialog that signs it says so then.
     """
 
     proposal: Proposal
+    before: int
     effect: EdgeEffect | None = None
     violating: int | None = None
 
@@ -69,18 +70,19 @@ class Scale:
 
     def weigh(self, scope: RepairScope, proposal: Proposal) -> Weighed:
         """What one repair would change."""
+        before = self._lens.planned.counts(self._lens.then).violating
         pairs = self._pairs(scope, proposal)
         if pairs is None:
-            return Weighed(proposal)
+            return Weighed(proposal, before)
         book = self._book_after(scope, proposal)
         tally = EffectTally()
-        violating = self._lens.planned.counts(self._lens.then).violating
-        for before, after, n in pairs:
-            was = self._lens.then.state(before)
-            becomes = None if after is None else book.state(after)
+        violating = before
+        for old, new, n in pairs:
+            was = self._lens.then.state(old)
+            becomes = None if new is None else book.state(new)
             tally.add(was, becomes, n)
             violating += n * ((becomes is EdgeState.VIOLATING) - (was is EdgeState.VIOLATING))
-        return Weighed(proposal, tally.effect, violating)
+        return Weighed(proposal, before, tally.effect, violating)
 
     def _book_after(self, scope: RepairScope, proposal: Proposal) -> Rulebook:
         if proposal.kind is not ProposalKind.WIDEN:

@@ -116,13 +116,13 @@ def cell_paper(
         yield NOTHING
     else:
         if known.repairs:
-            yield from repair_lines(known.repairs, cell.asked)
+            yield from repair_lines(known.repairs, cell.asked, width)
         yield from reason_lines("Why", known.explanation.why)
     if not planned:
         yield from _becoming(cell)
     if known is not None:
         yield from signature_lines(known.explanation, cell.cell.edge_type)
-    yield heading("Every edge of this name", (say("source types by target types", "dim"),))
+    yield heading("All edges of this name", (say("source by target", "dim"),))
     yield from grid(alike, width, (cell.cell.source_type, cell.cell.target_type))
 
 
@@ -146,17 +146,18 @@ def _becoming(cell: DeskCell) -> Lines:
     yield NOTHING
 
 
-def repair_lines(repairs: Sequence[Weighed], count: int) -> Lines:
+def repair_lines(repairs: Sequence[Weighed], count: int, width: int) -> Lines:
     """Ranked repairs, each with what it would change in counts; the number is the key that takes one."""
     yield heading("What could be done", (say("1-9 takes one for ", "dim"), counted(count, "edge", ink="dim")))
     for index, repair in enumerate(repairs[:9], 1):
-        yield repair_line(index, repair)
-        yield (blank(5), *weight_words(repair), say(" · ", "faint"), data("; ".join(repair.proposal.why), "dim"))
+        yield repair_line(index, repair, max(16, min(40, width - 18)))
+        yield (blank(5), *weight_words(repair))
+        yield (blank(5), data("; ".join(repair.proposal.why), "dim"))
     yield NOTHING
 
 
-def repair_line(index: int, repair: Weighed, width: int = 38) -> Line:
-    """One ranked repair: its key, what it is, its score as a bar and a number."""
+def repair_line(index: int, repair: Weighed, width: int) -> Line:
+    """One ranked repair: its key, what it is in `width` cells, its score as a bar and a number."""
     return (
         blank(2),
         number(index, "key"),
@@ -172,7 +173,12 @@ def weight_words(repair: Weighed) -> Line:
     effect = repair.effect
     if effect is None or repair.violating is None:
         return (say("counted when it is chosen", "dim"),)
-    words: Line = (say("✗ ", "bad"), say("then ", "dim"), number(repair.violating, "strong"))
+    words: Line = (
+        say("✗ ", "bad"),
+        number(repair.before, "dim"),
+        say(" → ", "key"),
+        number(repair.violating, "strong"),
+    )
     words += (say("  +", "ok"), number(effect.gained, "ok"), say(" valid", "dim"))
     if effect.broken:
         words += (say("  −", "bad"), number(effect.broken, "bad"), say(" break", "bad"))
@@ -217,11 +223,11 @@ def edge_brief(edge: DeskEdge) -> Lines:
     yield (say("  reading…", "faint"),)
 
 
-def edge_paper(found: Dossier) -> Lines:
+def edge_paper(found: Dossier, width: int) -> Lines:
     """One edge: what could be done, why it is what it is, and both ends with what stands behind them."""
     yield from _edge_title(found.edge)
     if found.repairs:
-        yield from repair_lines(found.repairs, 1)
+        yield from repair_lines(found.repairs, 1, width)
     yield from reason_lines("Why", (*found.explanation.why, *((found.cause,) if found.cause else ())))
     yield from _edge_future(found)
     if found.shielded:

@@ -219,16 +219,16 @@ class EdgesScreen(Deciding, ViewScreen):
             self.paper.show(tuple(edgepapers.map_paper(found, planned=self._planned, width=width)), row.key)
         else:
             head.show(NOTHING, (say("Edge"),))
-            self._describe_edge(row)
+            self._describe_edge(row, width)
 
-    def _describe_edge(self, row: Row) -> None:
+    def _describe_edge(self, row: Row, width: int) -> None:
         from ct_tui.heal.edge_desk import DeskEdge
 
         edge = row.subject
         if not isinstance(edge, DeskEdge):
             return
         if self._edge is not None and self._edge.key == row.key:
-            self.paper.show(tuple(edgepapers.edge_paper(self._edge.dossier)), row.key)
+            self.paper.show(tuple(edgepapers.edge_paper(self._edge.dossier, width)), row.key)
             return
         self.paper.show(tuple(edgepapers.edge_brief(edge)), row.key)
         bench, key, edge_id = self.session.bench, row.key, edge.edge.id
