@@ -298,6 +298,51 @@ def not_now(members: Sequence[str], until: dt.date) -> Except:
     return Except(APART, tuple(sorted(set(members), key=id_order)), until)
 
 
+class Ahead:
+    """Where entities lead once the next heal has merged what rulings in force still ask for."""
+
+    def __init__(self, changes: Iterable[RedirectChange], rows: Mapping[str, str]) -> None:
+        """`changes` are those merges, `rows` the redirects there are."""
+        after = {c.entity: c.after for c in changes if c.after is not None}
+        self._seqs = {c.entity: c.ruling for c in changes if c.after is not None and c.ruling is not None}
+        self._redirects = Redirects({**rows, **after})
+
+    def settles(self, members: Sequence[str]) -> int | None:
+        """The number of the last ruling that makes one of all members, or None where some stay apart."""
+        seqs = [self._seqs[m] for m in members if m in self._seqs]
+        if not seqs:
+            return None
+        ends = {self._redirects.resolve(m) for m in members}
+        return max(seqs) if len(ends) == 1 and CYCLE not in ends else None
+
+
+def merge_reason(members: Sequence[Weight], survivor: str, why: Sequence[str] = ()) -> str:
+    """The reason that a merge is proposed with: what makes them one, and what speaks for the survivor."""
+    names = list(dict.fromkeys(m.name for m in members))
+    stays = next((m for m in members if m.id == survivor), None)
+    shown = f"“{names[0]}”" if len(names) == 1 else " and ".join(f"“{n}”" for n in names[:3])
+    one = f"One thing: {len(members)} entities are called {shown}" if len(names) == 1 else f"One thing: {shown}"
+    near = f" ({'; '.join(why)})" if why and len(names) > 1 else ""
+    if stays is None:
+        return f"{one}{near}."
+    known = f"{_count(stays.facts, 'fact')} and {_count(stays.edges, 'edge')}"
+    summary = " and a summary" if stays.summary else ""
+    return f"{one}{near}. The {stays.type} {stays.id} stays: it has {known}{summary}."
+
+
+def apart_reason(members: Sequence[Weight]) -> str:
+    """The reason that keeping apart is proposed with: what tells them from each other."""
+    names = list(dict.fromkeys(m.name for m in members))
+    types = list(dict.fromkeys(m.type for m in members))
+    shown = f"of the name “{names[0]}”" if len(names) == 1 else " and ".join(f"“{n}”" for n in names[:3])
+    kinds = f": {', '.join(types[:6])}" if len(types) > 1 else ""
+    return f"Different things {shown}{kinds}." if len(names) == 1 else f"Different things: {shown}{kinds}."
+
+
+def _count(value: int, noun: str) -> str:
+    return f"{value:,} {noun if value == 1 else noun + 's'}"
+
+
 _WHY = {
     Queued.TYPE_CONFLICT: "they have one name and different types, so the app leaves them to a human",
     Queued.SUMMARY_MISMATCH: "they have one name and one type, and no summaries that agree",
@@ -326,11 +371,16 @@ def group_item(group: Group, name: str, ranked: Sequence[Suggestion], loops: Seq
 
 @dataclass(frozen=True)
 class NearGroup:
-    """A pair that is no duplicate by its key and may be one all the same; `passages` both quote."""
+    """A pair that is no duplicate by its key and may be one all the same; `passages` both quote.
+
+    `weights` say what speaks for either, `ruled` which ruling makes one of them at the next heal.
+    """
 
     pair: NearPair
     passages: int = 0
     reasons: tuple[str, ...] = field(default=())
+    weights: tuple[Weight, ...] = ()
+    ruled: int | None = None
 
     @property
     def score(self) -> float:

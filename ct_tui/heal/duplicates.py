@@ -15,6 +15,7 @@ from ct_tui.brain.backup import backed_up
 from ct_tui.domain.apart import kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.duplicates import (
+    Ahead,
     Group,
     Grouping,
     MergeReport,
@@ -32,6 +33,7 @@ from ct_tui.domain.errors import BrainBusy, BrainError, CtTuiError
 from ct_tui.domain.lint.names import SharedKeys
 from ct_tui.domain.queue import Impact
 from ct_tui.heal.heal_pass import DEGRADED, UNCONFIRMED, UNTRUSTED
+from ct_tui.heal.lint import Pace
 from ct_tui.heal.situation import REMAP_MARKER
 
 if TYPE_CHECKING:
@@ -101,16 +103,17 @@ def sweep(
     return _Sweep(brain, situation, asked.by, clock, stop).run(report, planned)
 
 
-def grouping(db: Db, situation: Situation) -> Grouping:
+def grouping(db: Db, situation: Situation, pace: Pace | None = None) -> Grouping:
     """The duplicate groups of a brain; only entities whose key is shared are ever held together."""
+    pace = pace or Pace()
     schema = situation.schema
     if "summary" not in schema.columns("curated_entities"):
         # Two of one name are one and the same only if their summaries say so.
         return Grouping()
     keys = SharedKeys(curation.entity_count(db, schema))
-    for candidate in curation.candidates(db, schema):
+    for candidate in pace.rows(curation.candidates(db, schema)):
         keys.see(candidate.name)
-    sharing = (c for c in curation.candidates(db, schema) if keys.key_of(c.name) is not None)
+    sharing = (c for c in pace.rows(curation.candidates(db, schema)) if keys.key_of(c.name) is not None)
     return find_groups(sharing, kept_apart(situation.acting, situation.today))
 
 
@@ -315,7 +318,10 @@ def merge_impact(db: Db, situation: Situation, body: Merge) -> Impact:
 
 @dataclass(frozen=True)
 class Card:
-    """A group with what speaks for each member: a suggestion and a ruling each; the last ruling keeps them apart."""
+    """A group with what speaks for each member: a suggestion and a ruling each; the last ruling keeps them apart.
+
+    `ruled` is the number of a ruling in force that makes one of all members at the next heal.
+    """
 
     group: Group
     name: str
@@ -324,6 +330,7 @@ class Card:
     bodies: tuple[Body, ...]
     self_loops: tuple[SelfLoop, ...] = ()
     passages: int = 0
+    ruled: int | None = None
 
     def item(self) -> QueueItem:
         """The group as a question of the review queue."""
@@ -332,7 +339,10 @@ class Card:
 
 @dataclass(frozen=True)
 class Board:
-    """Everything the duplicates view shows: groups of one key, near pairs, groups that rulings keep apart."""
+    """Everything the duplicates view shows: groups of one key, near pairs, groups that rulings keep apart.
+
+    `stopped` says that not all names were compared.
+    """
 
     groups: tuple[Card, ...] = ()
     near: tuple[NearGroup, ...] = ()
@@ -340,6 +350,7 @@ class Board:
     cycles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     names: dict[str, str] = field(default_factory=dict)
+    stopped: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The board as the command line prints it beside the report."""
@@ -352,24 +363,55 @@ class Board:
         }
 
 
-def board(db: Db, situation: Situation, *, near: bool = True) -> Board:
+def board(db: Db, situation: Situation, *, near: bool = True, pace: Pace | None = None) -> Board:
     """The duplicates of a brain as a human decides them; `near` also searches names that are not the same."""
-    found = grouping(db, situation)
+    pace = pace or Pace()
+    if pace.progress is not None:
+        # The names pass twice for groups and twice for near pairs.
+        pace.total = curation.entity_count(db, situation.schema) * (4 if near else 2)
+    found = grouping(db, situation, pace)
     # The conflicting groups come first, since the rest needs nobody.
     order = sorted(found.groups, key=lambda g: (g.queued is None, -len(g.members), g.normalized_name))
     shown = cards(db, situation, order)
-    pairs, crowded = _near_pairs(db, situation) if near else ((), 0)
-    notes = (f"{crowded:,} crowded blocks of names were compared with their neighbours only",) if crowded else ()
-    apart = kept_apart(situation.acting, situation.today)
-    passages = _shared_passages(db, situation, pairs)
+    pairs, crowded = _near_pairs(db, situation, pace) if near else ((), 0)
+    notes = [f"{crowded:,} crowded blocks of names were compared with their neighbours only"] if crowded else []
+    if pace.stopped:
+        notes.append("stopped before the end: not all names were compared")
     return Board(
         tuple(shown),
-        near_groups(pairs, passages, apart),
+        _near_cards(db, situation, pairs),
         found.apart,
         situation.redirects.cycles(),
-        notes,
+        tuple(notes),
         {w.id: w.name for c in shown for w in c.members},
+        pace.stopped,
     )
+
+
+def _near_cards(db: Db, situation: Situation, pairs: Sequence[NearPair]) -> tuple[NearGroup, ...]:
+    """Near pairs with what speaks for either member and what rulings say of them."""
+    found = near_groups(pairs, _shared_passages(db, situation, pairs), kept_apart(situation.acting, situation.today))
+    if not found:
+        return ()
+    schema = situation.schema
+    ids = dict.fromkeys(i for n in found for i in n.members)
+    curation.fill_members(db, (("near", (i,)) for i in ids), situation.redirects)
+    fact_counts, edge_counts = curation.fact_counts(db, schema), curation.edge_counts(db, schema)
+    members = {c.id: c for c in curation.candidates_by_id(db, schema, ids)}
+    weights = {i: _weight(situation, c, fact_counts, edge_counts) for i, c in members.items()}
+    ahead = _ahead(db, situation)
+    return tuple(
+        replace(
+            n,
+            weights=tuple(weights[i] for i in n.members if i in weights),
+            ruled=ahead.settles(n.members),
+        )
+        for n in found
+    )
+
+
+def _ahead(db: Db, situation: Situation) -> Ahead:
+    return Ahead(ruled_merges(db, situation)[0], situation.state.redirects)
 
 
 def cards(db: Db, situation: Situation, groups: Sequence[Group]) -> list[Card]:
@@ -380,6 +422,7 @@ def cards(db: Db, situation: Situation, groups: Sequence[Group]) -> list[Card]:
     loops = curation.self_loops(db, schema)
     passages = _passages_by_group(groups, same_evidence(curation.quotes(db, schema)))
     members = {c.id: c for c in curation.candidates_by_id(db, schema, (m for g in groups for m in g.members))}
+    ahead = _ahead(db, situation)
     found: list[Card] = []
     for group in groups:
         rows = [members[m] for m in group.members if m in members]
@@ -388,7 +431,8 @@ def cards(db: Db, situation: Situation, groups: Sequence[Group]) -> list[Card]:
         name = rows[0].name if rows else group.normalized_name
         bodies = decisions(group.members, ranked)
         alike = passages.get(group.survivor, 0)
-        found.append(Card(group, name, weights, ranked, bodies, loops.get(group.survivor, ()), alike))
+        ruled = ahead.settles(group.members)
+        found.append(Card(group, name, weights, ranked, bodies, loops.get(group.survivor, ()), alike, ruled))
     return found
 
 
@@ -417,12 +461,12 @@ def _weight(
     )
 
 
-def _near_pairs(db: Db, situation: Situation) -> tuple[tuple[NearPair, ...], int]:
+def _near_pairs(db: Db, situation: Situation, pace: Pace) -> tuple[tuple[NearPair, ...], int]:
     from ct_tui.domain.near import NearSearch
 
     search = NearSearch()
     schema = situation.schema
-    pairs = tuple(search.pairs(lambda: curation.named(db, schema), curation.entity_count(db, schema)))
+    pairs = tuple(search.pairs(lambda: pace.rows(curation.named(db, schema)), curation.entity_count(db, schema)))
     return pairs, search.crowded
 
 
@@ -474,7 +518,10 @@ def _why_near(entities: Sequence[EntityView]) -> tuple[str, ...]:
 
 
 def queue_items(db: Db, situation: Situation) -> Iterator[QueueItem]:
-    """The duplicate groups that wait for a human, as questions; a large brain gives one question that says so."""
+    """The duplicate groups that wait for a human, as questions; a large brain gives one question that says so.
+
+    A group that a ruling makes one at the next heal waits for nobody.
+    """
     count = curation.entity_count(db, situation.schema)
     if count > QUEUE_LIMIT:
         yield _too_large(count)
@@ -482,6 +529,11 @@ def queue_items(db: Db, situation: Situation) -> Iterator[QueueItem]:
     groups = [g for g in grouping(db, situation).groups if g.queued is not None]
     for card in cards(db, situation, groups) if groups else ():
         yield card.item()
+
+
+def automatic(db: Db, situation: Situation) -> bool:
+    """Whether names are compared without being asked."""
+    return curation.entity_count(db, situation.schema) <= QUEUE_LIMIT
 
 
 def _too_large(count: int) -> QueueItem:

@@ -661,18 +661,25 @@ class Workbench:
         except CtTuiError as error:
             written = error.receipt if isinstance(error, BrainError) else None
             return replace(heal_pass.applied_report(report, written), error=error.message)
-        self._remember_findings(receipt)
-        return heal_pass.applied_report(report, receipt)
+        done = heal_pass.applied_report(report, receipt)
+        return replace(done, notes=(*done.notes, *self._remember_findings(receipt)))
 
-    def _remember_findings(self, receipt: Receipt | None) -> None:
-        """Let the next night tell new findings from old ones; of a large brain only `lint` with `remember` does."""
+    def _remember_findings(self, receipt: Receipt | None) -> tuple[str, ...]:
+        """Let the next night tell new findings from old ones; of a large brain only `lint` with `remember` does.
+
+        The heal is done by then, so a fault here is a note and takes nothing back.
+        """
         if receipt is None or receipt.run is None or receipt.stopped:
-            return
+            return ()
         view = self.view()
-        with self.brain.reading() as db:
-            small = lint.automatic(db, view.situation)
-        if small:
-            lint.remember_night(self.brain, view.situation, receipt.run, int(self._clock()))
+        try:
+            with self.brain.reading() as db:
+                small = lint.automatic(db, view.situation)
+            if small:
+                lint.remember_night(self.brain, view.situation, receipt.run, int(self._clock()))
+        except CtTuiError as error:
+            return (f"the night's findings were not remembered: {error.message}",)
+        return ()
 
     def _heal(
         self,
@@ -793,11 +800,23 @@ class Workbench:
         asked = duplicates.Asked(apply, confirm, waive, by or reviewer())
         return duplicates.sweep(self.brain, self.view().situation, asked, self._clock, stop)
 
-    def duplicate_groups(self, *, near: bool = True) -> Board:
+    def duplicate_groups(
+        self,
+        *,
+        near: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> Board:
         """Groups of one name and near pairs, each with what speaks for its members and the rulings to choose from."""
         view = self.view()
         with self.brain.snapshot() as db:
-            return duplicates.board(db, view.situation, near=near)
+            return duplicates.board(db, view.situation, near=near, pace=lint.Pace(progress=progress, stop=stop))
+
+    def compares_by_itself(self) -> bool:
+        """Whether the brain is small enough for its names to be compared without being asked."""
+        view = self.view()
+        with self.brain.reading() as db:
+            return duplicates.automatic(db, view.situation)
 
     def side_by_side(self, ids: Sequence[str]) -> Comparison:
         """Entities beside each other: facts, edges, sources, what they share, and the loops a merge would make."""
