@@ -7,44 +7,28 @@ to counted triples: never a query per edge. Use inside a snapshot, so that ends 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ct_tui.brain import models, sql, sql_edges
+from ct_tui.brain.edge_ends import FACT_TABLES, MISSING, EndTable, Mark, Scope, fresh, want
 from ct_tui.domain.census import RawText, display, readable
-from ct_tui.domain.edges import End, Liveness, Triple, Triples, edge_text, known_type
+from ct_tui.domain.edges import Triple, Triples, edge_text
 from ct_tui.domain.plan import Conflict, EdgeChange, EdgeRow
-from ct_tui.domain.redirects import CYCLE, Redirects
+from ct_tui.domain.redirects import Redirects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
+    from ct_tui.domain.edges import End
+
+__all__ = ["Edge", "EdgeHistoryRow", "EdgeReader", "Mark", "Scope", "apply_edge_chunk", "edge_history", "twin_of"]
 
 CHUNK = 500
 """How many values one statement takes."""
-
-
-class Mark(NamedTuple):
-    """What rules over an end besides its own row: `fixed` says that no alias reaches it, `row` is a manifest row."""
-
-    shielded: bool = False
-    row: str | None = None
-    fixed: bool = False
-
-
-@dataclass(frozen=True)
-class Scope:
-    """How the ends are seen: merges, marks by owner (the whole cluster listed), and types after a plan by entity id.
-
-    `default` marks every owner that is not listed.
-    """
-
-    redirects: Redirects = field(default_factory=Redirects)
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    default: Mark = field(default_factory=Mark)
-    moves: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,10 +67,7 @@ class EdgeReader:
         self._db = db
         self._schema = schema
         self._scope = scope or Scope()
-        self._decoded: dict[tuple[RawText, int | None, RawText], End] = {}
-        self._marks: list[Mark] = [self._scope.default]
-        self._whole = False
-        self._prepared = False
+        self._table = EndTable(db, schema, self._scope)
 
     @property
     def _has_edges(self) -> bool:
@@ -96,14 +77,19 @@ class EdgeReader:
         """All edges of the brain, counted."""
         if not self._has_edges:
             return Triples(())
-        self._collect_all()
-        counts: dict[Triple, int] = {}
+        self._table.fill()
+        counts: Counter[Triple] = Counter()
         loops = 0
-        statement = sql_edges.COUNT_MOVED_TRIPLES if self._scope.moves else sql_edges.COUNT_TRIPLES
-        for edge_type, *ends, count, same in self._db.stream(statement):
-            triple = self._triple(edge_type, ends)
-            counts[triple] = counts.get(triple, 0) + count
-            loops += same or 0
+        single: list[int] = []
+        for edge_type, packed, rowid, n in self._db.stream(sql_edges.COUNT_TRIPLES):
+            if packed is None:
+                single.append(rowid)
+                continue
+            counts[self._unpacked(edge_type, packed)] += n
+            loops += n if packed & 1 else 0
+        for edge in self._by_rowid(single):
+            counts[edge.triple] += 1
+            loops += edge.row.source_id == edge.row.target_id
         return Triples(counts.items(), loops)
 
     def triples_of(self, ids: Collection[str]) -> Triples:
@@ -116,29 +102,35 @@ class EdgeReader:
         """The edges that begin or end at one of some ids, oldest first: one scan; a negative limit is none."""
         if not ids or not self._has_edges:
             return []
-        self._want(ids)
+        want(self._db, ids)
         return self._with_ends(self._db.rows(sql_edges.TOUCHING, (limit,)))
 
     def by_id(self, ids: Collection[str]) -> list[Edge]:
         """The edges with these ids, in id order."""
         if not ids or not self._has_edges:
             return []
-        self._want(ids)
+        want(self._db, ids)
         return self._with_ends(self._db.rows(sql_edges.BY_ID))
 
     def where(self, test: Callable[[Triple], bool], always: Collection[str] = ()) -> Iterator[Edge]:
         """Every edge whose triple passes a test (asked once a triple), or whose id is in `always`, oldest first."""
         if not self._has_edges:
             return
-        self._collect_all()
-        passed: dict[Triple, bool] = {}
+        self._table.fill()
+        passed: dict[tuple[RawText, int, int], bool] = {}
         for row in self._db.stream(sql_edges.ALL_EDGES):
-            triple = self._triple(row[5], row[7:])
-            wanted = passed.get(triple)
+            edge_type, source, target = row[5], row[7], row[8]
+            if source is None or target is None:
+                (edge,) = self._with_ends([row])
+                if test(edge.triple) or row[1] in always:
+                    yield edge
+                continue
+            key = (edge_type, source, target)
+            wanted = passed.get(key)
             if wanted is None:
-                wanted = passed[triple] = test(triple)
+                wanted = passed[key] = test(self._triple(*key))
             if wanted or row[1] in always:
-                yield _edge(row, triple)
+                yield _edge(row, self._triple(*key))
 
     def of_type(
         self, edge_type: str, test: Callable[[Triple], bool], *, after: int = 0, limit: int = 200
@@ -155,29 +147,28 @@ class EdgeReader:
 
     def ends(self, ids: Iterable[str]) -> dict[str, End]:
         """What some ids are as ends of an edge."""
-        wanted = list(dict.fromkeys(ids))
-        self._want(wanted)
-        self._collect(only=True)
-        rows = self._db.rows("SELECT id, type, mark, after FROM temp.ct_tui_ends")
-        found = {i: self._end(kind, mark, after) for i, kind, mark, after in rows}
-        return {i: found.get(i, MISSING) for i in wanted}
+        return self._table.look_up(ids)
 
     def caused(self) -> list[CausedTriple]:
         """The edges older than the last type change of an end, counted with what that change was."""
         causes = self.causes()
         if not causes or not self._has_edges:
             return []
-        self._collect_all()
+        self._table.fill()
         numbered: dict[Cause, int] = {}
-        self._fresh(sql_edges.CAUSES_DROP, sql_edges.CAUSES_TABLE)
+        fresh(self._db, sql_edges.CAUSES_DROP, sql_edges.CAUSES_TABLE)
         rows = ((i, numbered.setdefault(cause, len(numbered)), at) for i, (cause, at) in causes.items())
         self._db.executemany(sql_edges.CAUSES_FILL, rows)
         known = list(numbered)
         found: list[CausedTriple] = []
-        for edge_type, *ends, source, target, count in self._db.stream(sql_edges.COUNT_CAUSED):
-            triple = self._triple(edge_type, ends)
-            of_source, of_target = (None if n is None else known[n] for n in (source, target))
-            found.append(CausedTriple(triple, of_source, of_target, count))
+        single: dict[int, tuple[Cause | None, Cause | None]] = {}
+        for edge_type, packed, rowid, source, target, n in self._db.stream(sql_edges.COUNT_CAUSED):
+            of_source, of_target = (None if c is None else known[c] for c in (source, target))
+            if packed is None:
+                single[rowid] = (of_source, of_target)
+            else:
+                found.append(CausedTriple(self._unpacked(edge_type, packed), of_source, of_target, n))
+        found += (CausedTriple(e.triple, *single[e.rowid], 1) for e in self._by_rowid(list(single)))
         return found
 
     def causes(self) -> dict[str, tuple[Cause, int]]:
@@ -200,88 +191,23 @@ class EdgeReader:
                 found[loser] = found[end]
         return found
 
+    def _by_rowid(self, rowids: Sequence[int]) -> Iterator[Edge]:
+        for at in range(0, len(rowids), CHUNK):
+            part = rowids[at : at + CHUNK]
+            yield from self._with_ends(self._db.rows(sql.marks(sql_edges.BY_ROWID, len(part)), part))
+
     def _with_ends(self, rows: Sequence[tuple[Any, ...]]) -> list[Edge]:
         ids = {end for row in rows for end in row[3:5] if isinstance(end, str)}
-        ends = self.ends(ids)
+        ends = self._table.look_up(ids)
         return [
             _edge(row, Triple(display(row[5]), ends.get(row[3], MISSING), ends.get(row[4], MISSING))) for row in rows
         ]
 
-    def _collect_all(self) -> None:
-        if not self._whole:
-            self._collect(only=False)
-            self._whole = True
+    def _unpacked(self, edge_type: RawText, packed: int) -> Triple:
+        return self._triple(edge_type, *divmod(packed >> 1, sql_edges.SIDE))
 
-    def _collect(self, *, only: bool) -> None:
-        """Fill the table of ends, with all ids or with the wanted ones."""
-        self._prepare()
-        self._whole = False
-        self._fresh(sql_edges.ENDS_DROP, sql_edges.ENDS_TABLE)
-        scope = self._scope
-        parts = [("curated_entities", sql_edges.ENTITY_ENDS, "e.id")]
-        if len(scope.redirects):
-            parts.insert(0, ("curated_entities", sql_edges.MERGED_ENDS, "l.survivor"))
-        parts.append(("llm_wiki_entries", sql_edges.FACT_ENDS, "e.entity_id"))
-        parts.append(("llm_wiki_tasks", sql_edges.TASK_ENDS, "e.entity_id"))
-        for table, statement, owner in parts:
-            if not self._schema.has(table):
-                continue
-            moving = bool(scope.moves) and table == "curated_entities"
-            filled = sql_edges.ends(statement, owner=owner, marked=bool(scope.marks), moving=moving, only=only)
-            self._db.execute(filled)
-
-    def _prepare(self) -> None:
-        """The small tables that the ends are joined with, once."""
-        if self._prepared:
-            return
-        self._prepared = True
-        db, scope = self._db, self._scope
-        db.execute(sql_edges.TEMP_CACHE)
-        if len(scope.redirects):
-            self._fresh(sql_edges.LOSERS_DROP, sql_edges.LOSERS_TABLE)
-            ends = ((i, scope.redirects.resolve(i)) for i in scope.redirects.losers)
-            db.executemany(sql_edges.LOSERS_FILL, ((i, None if end is CYCLE else end) for i, end in ends))
-        if scope.marks:
-            numbered = {mark: 2 * n for n, mark in enumerate(dict.fromkeys(scope.marks.values()), 1)}
-            self._marks += numbered
-            self._fresh(sql_edges.MARKS_DROP, sql_edges.MARKS_TABLE)
-            db.executemany(sql_edges.MARKS_FILL, ((i, numbered[m]) for i, m in scope.marks.items()))
-        if scope.moves:
-            self._fresh(sql_edges.MOVES_DROP, sql_edges.MOVES_TABLE)
-            db.executemany(sql_edges.MOVES_FILL, scope.moves.items())
-
-    def _want(self, ids: Iterable[str]) -> None:
-        self._fresh(sql_edges.WANTED_DROP, sql_edges.WANTED_TABLE)
-        self._db.executemany(sql_edges.WANTED_FILL, ((i,) for i in ids))
-
-    def _fresh(self, drop: str, create: str) -> None:
-        self._db.execute(drop)
-        self._db.execute(create)
-
-    def _triple(self, edge_type: RawText, ends: Sequence[Any]) -> Triple:
-        return Triple(display(edge_type), self._end(*ends[:3]), self._end(*ends[3:6]))
-
-    def _end(self, kind: RawText, mark: int | None, after: RawText) -> End:
-        key = (kind, mark, after)
-        end = self._decoded.get(key)
-        if end is None:
-            end = self._decoded[key] = self._decode(kind, mark, after)
-        return end
-
-    def _decode(self, kind: RawText, mark: int | None, after: RawText) -> End:
-        if mark is None:
-            return MISSING
-        if mark == sql_edges.ARCHIVED:
-            return GONE
-        found = self._marks[mark // 2]
-        entity = mark % 2 == 0
-        return End(known_type(kind), Liveness.LIVE, entity, found.shielded, found.row, found.fixed, known_type(after))
-
-
-MISSING = End(None, Liveness.MISSING, entity=False)
-"""An end whose id no row has."""
-GONE = End(None, Liveness.ARCHIVED, entity=False)
-"""An end whose id only archived rows have."""
+    def _triple(self, edge_type: RawText, source: int, target: int) -> Triple:
+        return Triple(display(edge_type), self._table[source], self._table[target])
 
 
 def twin_of(db: Db, row: EdgeRow) -> str | None:
@@ -401,7 +327,7 @@ def _found_instead(db: Db, change: EdgeChange) -> str:
         twin = twin_of(db, change.after)
         if twin is not None:
             return f"the same edge is already there as {twin}"
-    return "changed since" if found is None else f"now {edge_text(found[1], found[2], found[3])}"
+    return "changed since" if found is None else f"now {edge_text(found[2], found[1], found[3])}"
 
 
 def _expected(change: EdgeChange) -> str:
@@ -411,9 +337,9 @@ def _expected(change: EdgeChange) -> str:
 
 def _live_ids(db: Db, schema: Schema, ids: Sequence[str]) -> set[str]:
     found: set[str] = set()
-    for table in ("curated_entities", "llm_wiki_entries", "llm_wiki_tasks"):
+    for table in ("curated_entities", *FACT_TABLES):
         if schema.has(table):
-            found.update(i for (i,) in _in_parts(db, sql_edges.LIVE_IDS.replace("{table}", table), ids))
+            found.update(i for (i,) in _in_parts(db, sql_edges.of(sql_edges.LIVE_IDS, table), ids))
     return found
 
 
@@ -425,9 +351,9 @@ def _opted_out(db: Db, schema: Schema, ids: Sequence[str]) -> set[str]:
     rows = db.rows(sql.REDIRECTS) if schema.has("entity_redirects") else []
     redirects = Redirects((a, b) for a, b in rows if isinstance(a, str) and isinstance(b, str))
     owners = {i: i for i in ids}
-    for table in ("llm_wiki_tasks", "llm_wiki_entries"):
+    for table in FACT_TABLES:
         if schema.has(table):
-            owners.update(_in_parts(db, sql_edges.OWNERS.replace("{table}", table), ids))
+            owners.update(_in_parts(db, sql_edges.of(sql_edges.OWNERS, table), ids))
     return {i for i, owner in owners.items() if redirects.opted_out_by(owner, opt_outs) is not None}
 
 

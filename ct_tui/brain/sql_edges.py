@@ -1,7 +1,7 @@
-"""Named statements over edges: the ends of all edges in one temporary table, joined once.
+"""Named statements over edges: what the ends are in one temporary table, joined once and grouped.
 
 No index is ever made on anybody else's table, and none of theirs leads with an edge's ends, so whatever asks for the
-edges of some entities scans the edges once. `{…}` is filled with fixed text by `ends()` and never with data.
+edges of some entities scans the edges once.
 """
 
 from __future__ import annotations
@@ -9,66 +9,96 @@ from __future__ import annotations
 # Beyond the default of 2 MB the table of a large brain would be read back from disk for every look-up.
 TEMP_CACHE = "PRAGMA temp.cache_size = -65536"
 
+# `code` numbers what an end is, so that a million ends take little room and compare fast; see `EndTable`.
 ENDS_DROP = "DROP TABLE IF EXISTS temp.ct_tui_ends"
-ENDS_TABLE = (
-    "CREATE TEMP TABLE ct_tui_ends (id TEXT PRIMARY KEY, type TEXT, mark INTEGER NOT NULL, after TEXT) WITHOUT ROWID"
+ENDS_TABLE = "CREATE TEMP TABLE ct_tui_ends (id TEXT PRIMARY KEY, code INTEGER NOT NULL) WITHOUT ROWID"
+KINDS_DROP = "DROP TABLE IF EXISTS temp.ct_tui_kinds"
+KINDS_TABLE = "CREATE TEMP TABLE ct_tui_kinds (type TEXT PRIMARY KEY, entity INTEGER, fact INTEGER) WITHOUT ROWID"
+KINDS_FILL = "INSERT INTO temp.ct_tui_kinds VALUES (?, ?, ?)"
+GIVEN_DROP = "DROP TABLE IF EXISTS temp.ct_tui_given"
+GIVEN_TABLE = "CREATE TEMP TABLE ct_tui_given (id TEXT PRIMARY KEY, value) WITHOUT ROWID"
+GIVEN_FILL = "INSERT OR REPLACE INTO temp.ct_tui_given VALUES (?, ?)"
+GIVEN_FACTS = (
+    "INSERT OR IGNORE INTO temp.ct_tui_given SELECT f.id, g.value FROM temp.ct_tui_given g "
+    "JOIN {table} f ON f.entity_id = g.id WHERE typeof(f.id) = 'text'"
 )
-MARKS_DROP = "DROP TABLE IF EXISTS temp.ct_tui_marks"
-MARKS_TABLE = "CREATE TEMP TABLE ct_tui_marks (id TEXT PRIMARY KEY, mark INTEGER) WITHOUT ROWID"
-MARKS_FILL = "INSERT OR REPLACE INTO temp.ct_tui_marks VALUES (?, ?)"
-MOVES_DROP = "DROP TABLE IF EXISTS temp.ct_tui_moves"
-MOVES_TABLE = "CREATE TEMP TABLE ct_tui_moves (id TEXT PRIMARY KEY, after TEXT) WITHOUT ROWID"
-MOVES_FILL = "INSERT OR REPLACE INTO temp.ct_tui_moves VALUES (?, ?)"
+RECODE_DROP = "DROP TABLE IF EXISTS temp.ct_tui_recode"
+RECODE_TABLE = (
+    "CREATE TEMP TABLE ct_tui_recode (code INTEGER, value, new INTEGER, PRIMARY KEY (code, value)) WITHOUT ROWID"
+)
+RECODE_FILL = "INSERT INTO temp.ct_tui_recode VALUES (?, ?, ?)"
+RECODE_PAIRS = "SELECT DISTINCT n.code, g.value FROM temp.ct_tui_given g CROSS JOIN temp.ct_tui_ends n ON n.id = g.id"
+# The sub-select fixes the order of the look-ups: from the few given ids to their ends, never the other way round.
+RECODE = (
+    "UPDATE temp.ct_tui_ends SET code = found.new FROM (SELECT n.id, r.new FROM temp.ct_tui_given g "
+    "CROSS JOIN temp.ct_tui_ends n ON n.id = g.id CROSS JOIN temp.ct_tui_recode r ON r.code = n.code "
+    "AND r.value = g.value) found WHERE temp.ct_tui_ends.id = found.id"
+)
 LOSERS_DROP = "DROP TABLE IF EXISTS temp.ct_tui_losers"
 LOSERS_TABLE = "CREATE TEMP TABLE ct_tui_losers (id TEXT PRIMARY KEY, survivor TEXT) WITHOUT ROWID"
 LOSERS_FILL = "INSERT OR REPLACE INTO temp.ct_tui_losers VALUES (?, ?)"
-WANTED_DROP = "DROP TABLE IF EXISTS temp.ct_tui_wanted"
-WANTED_TABLE = "CREATE TEMP TABLE ct_tui_wanted (id TEXT PRIMARY KEY) WITHOUT ROWID"
+# Emptied and not dropped: a table cannot be dropped while edges are being streamed.
+WANTED_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_wanted (id TEXT PRIMARY KEY) WITHOUT ROWID"
+WANTED_CLEAR = "DELETE FROM temp.ct_tui_wanted"
 WANTED_FILL = "INSERT OR IGNORE INTO temp.ct_tui_wanted VALUES (?)"
 
-ARCHIVED = -1
-"""The mark of an id that only archived rows have."""
+ENTITY_TYPES = "SELECT DISTINCT entity_type FROM curated_entities WHERE typeof(entity_type) = 'text'"
+OWN_TYPES = "SELECT DISTINCT okf_type FROM {table} WHERE typeof(okf_type) = 'text'"
 
-# An id may stand in several tables: a live row comes before an archived one, else the first table wins.
-_LIVE_WINS = (
-    " ON CONFLICT (id) DO UPDATE SET type = excluded.type, mark = excluded.mark, after = excluded.after "
-    "WHERE ct_tui_ends.mark < 0 AND excluded.mark >= 0"
-)
-# A merged-away id counts as its survivor, but lives by its own row.
+# A merged-away id counts as its survivor, but lives by its own row. The parameter is the code of an unknown type.
 MERGED_ENDS = (
-    "INSERT INTO temp.ct_tui_ends SELECT e.id, s.entity_type, {mark}, {after} FROM curated_entities e {only} "
-    "JOIN temp.ct_tui_losers l ON l.id = e.id LEFT JOIN curated_entities s ON s.id = l.survivor {joins} "
-    "WHERE e.deleted_at IS NULL AND typeof(e.id) = 'text'" + _LIVE_WINS
+    "INSERT INTO temp.ct_tui_ends SELECT e.id, COALESCE(k.entity, ?) FROM curated_entities e "
+    "JOIN temp.ct_tui_losers l ON l.id = e.id LEFT JOIN curated_entities s ON s.id = l.survivor "
+    "LEFT JOIN temp.ct_tui_kinds k ON k.type = s.entity_type WHERE e.deleted_at IS NULL AND typeof(e.id) = 'text'"
 )
 ENTITY_ENDS = (
-    "INSERT INTO temp.ct_tui_ends SELECT e.id, CASE WHEN e.deleted_at IS NULL THEN e.entity_type END, "
-    "CASE WHEN e.deleted_at IS NULL THEN {mark} ELSE -1 END, CASE WHEN e.deleted_at IS NULL THEN {after} END "
-    "FROM curated_entities e {only} {joins} WHERE typeof(e.id) = 'text'" + _LIVE_WINS
+    "INSERT OR IGNORE INTO temp.ct_tui_ends SELECT e.id, COALESCE(k.entity, ?) FROM curated_entities e "
+    "LEFT JOIN temp.ct_tui_kinds k ON k.type = e.entity_type WHERE e.deleted_at IS NULL AND typeof(e.id) = 'text'"
 )
-_OWNED = (
-    "INSERT INTO temp.ct_tui_ends SELECT e.id, CASE WHEN e.deleted_at IS NULL THEN e.okf_type END, "
-    "CASE WHEN e.deleted_at IS NULL THEN 1 + {mark} ELSE -1 END, NULL "
-    "FROM {table} e {only} {joins} WHERE typeof(e.id) = 'text'" + _LIVE_WINS
+OWN_ENDS = (
+    "INSERT OR IGNORE INTO temp.ct_tui_ends SELECT e.id, COALESCE(k.fact, ?) FROM {table} e "
+    "LEFT JOIN temp.ct_tui_kinds k ON k.type = e.okf_type WHERE e.deleted_at IS NULL AND typeof(e.id) = 'text'"
 )
-FACT_ENDS = _OWNED.replace("{table}", "llm_wiki_entries")
-TASK_ENDS = _OWNED.replace("{table}", "llm_wiki_tasks")
+ARCHIVED_ENDS = (
+    "INSERT OR IGNORE INTO temp.ct_tui_ends SELECT e.id, ? FROM {table} e "
+    "WHERE e.deleted_at IS NOT NULL AND typeof(e.id) = 'text'"
+)
+
+WANTED_ENTITIES = (
+    "SELECT e.id, CASE WHEN l.id IS NULL THEN e.entity_type ELSE s.entity_type END, e.deleted_at IS NULL, e.id "
+    "FROM temp.ct_tui_wanted w JOIN curated_entities e ON e.id = w.id LEFT JOIN temp.ct_tui_losers l ON l.id = e.id "
+    "LEFT JOIN curated_entities s ON s.id = l.survivor"
+)
+WANTED_OWN = (
+    "SELECT e.id, e.okf_type, e.deleted_at IS NULL, e.entity_id FROM temp.ct_tui_wanted w JOIN {table} e ON e.id = w.id"
+)
 
 _JOINED = (
     "FROM llm_wiki_edges e LEFT JOIN temp.ct_tui_ends s ON s.id = e.source_id "
     "LEFT JOIN temp.ct_tui_ends t ON t.id = e.target_id"
 )
+SIDE = 1 << 30
+"""One packed number holds both ends' codes and whether they are the same id: (source * SIDE + target) * 2 + same."""
+
+# An edge with an end that the table does not know is a group of its own, so that one pass also says which they are.
 COUNT_TRIPLES = (
-    "SELECT e.edge_type, s.type, s.mark, NULL, t.type, t.mark, NULL, COUNT(*), SUM(e.source_id = e.target_id) "
-    + _JOINED
-    + " GROUP BY 1, 2, 3, 5, 6"
+    "SELECT e.edge_type, "
+    f"CASE WHEN s.code AND t.code THEN (s.code * {SIDE} + t.code) * 2 + (e.source_id = e.target_id) END, "
+    "CASE WHEN s.code AND t.code THEN NULL ELSE e.rowid END, COUNT(*) " + _JOINED + " GROUP BY 1, 2, 3"
 )
-COUNT_MOVED_TRIPLES = (
-    "SELECT e.edge_type, s.type, s.mark, s.after, t.type, t.mark, t.after, COUNT(*), SUM(e.source_id = e.target_id) "
-    + _JOINED
-    + " GROUP BY 1, 2, 3, 4, 5, 6, 7"
+# Rows spread evenly over the table, by which the way to count is chosen.
+SAMPLE = (
+    "WITH RECURSIVE step(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM step WHERE n < 255), "
+    "span(low, high) AS (SELECT MIN(rowid), MAX(rowid) FROM llm_wiki_edges) "
+    "SELECT AVG(s.id IS NULL OR t.id IS NULL) FROM span CROSS JOIN step CROSS JOIN llm_wiki_edges e "
+    "ON e.rowid = (SELECT x.rowid FROM llm_wiki_edges x WHERE x.rowid >= low + (high - low) * n / 255 "
+    "ORDER BY x.rowid LIMIT 1) "
+    "LEFT JOIN temp.ct_tui_ends s ON s.id = e.source_id LEFT JOIN temp.ct_tui_ends t ON t.id = e.target_id"
 )
+
 _ROW = "SELECT e.rowid, e.id, e.entity_id, e.source_id, e.target_id, e.edge_type, e.created_at"
-ALL_EDGES = _ROW + ", s.type, s.mark, s.after, t.type, t.mark, t.after " + _JOINED + " ORDER BY e.rowid"
+ALL_EDGES = _ROW + ", s.code, t.code " + _JOINED + " ORDER BY e.rowid"
+BY_ROWID = _ROW + " FROM llm_wiki_edges e WHERE e.rowid IN ({marks})"
 TOUCHING = (
     _ROW + " FROM llm_wiki_edges e WHERE e.source_id IN (SELECT id FROM temp.ct_tui_wanted) "
     "OR e.target_id IN (SELECT id FROM temp.ct_tui_wanted) ORDER BY e.rowid LIMIT ?"
@@ -90,12 +120,13 @@ HEALED_ORIGINS = (
 )
 # An edge written after an end was retyped cannot have been broken by that.
 COUNT_CAUSED = (
-    "SELECT e.edge_type, s.type, s.mark, s.after, t.type, t.mark, t.after, "
+    f"SELECT e.edge_type, CASE WHEN s.code AND t.code THEN (s.code * {SIDE} + t.code) * 2 END, "
+    "CASE WHEN s.code AND t.code THEN NULL ELSE e.rowid END, "
     "CASE WHEN e.created_at < cs.at * 1000 THEN cs.cause END, CASE WHEN e.created_at < ct.at * 1000 THEN ct.cause END, "
     "COUNT(*) "
     + _JOINED
     + " LEFT JOIN temp.ct_tui_causes cs ON cs.id = e.source_id LEFT JOIN temp.ct_tui_causes ct ON ct.id = e.target_id "
-    "WHERE cs.cause IS NOT NULL OR ct.cause IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    "WHERE cs.cause IS NOT NULL OR ct.cause IS NOT NULL GROUP BY 1, 2, 3, 4, 5"
 )
 
 # Compare-and-set over the whole row; a triple that is there already is left alone and changes no row.
@@ -116,16 +147,6 @@ OWNERS = "SELECT id, entity_id FROM {table} WHERE id IN ({marks})"
 LIVE_IDS = "SELECT id FROM {table} WHERE deleted_at IS NULL AND id IN ({marks})"
 
 
-def ends(statement: str, *, owner: str, marked: bool, moving: bool, only: bool) -> str:
-    """Fill in a statement that collects ends: `owner` is the column that marks and moves are looked up by."""
-    joins = []
-    if marked:
-        joins.append(f"LEFT JOIN temp.ct_tui_marks m ON m.id = {owner}")
-    if moving:
-        joins.append(f"LEFT JOIN temp.ct_tui_moves c ON c.id = {owner}")
-    return (
-        statement.replace("{mark}", "COALESCE(m.mark, 0)" if marked else "0")
-        .replace("{after}", "c.after" if moving else "NULL")
-        .replace("{only}", "JOIN temp.ct_tui_wanted w ON w.id = e.id" if only else "")
-        .replace("{joins}", " ".join(joins))
-    )
+def of(statement: str, table: str) -> str:
+    """Fill in which of the app's tables a statement reads; `table` is one of this program's own constants."""
+    return statement.replace("{table}", table)
