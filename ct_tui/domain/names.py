@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ct_tui.domain.alphabetic import is_other_alphabetic
+
 # Unicode's White_Space property, which Rust's trim follows.
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -36,17 +38,7 @@ def merge_key(name: str) -> str:
     """
     if name.isascii():
         return " ".join(_ASCII_WORD.findall(name.lower()))
-    parts: list[str] = []
-    gap = False
-    for char in name:
-        if _is_alphanumeric(char):
-            if gap and parts:
-                parts.append(" ")
-            gap = False
-            parts.append(char.lower())
-        else:
-            gap = True
-    return "".join(parts)
+    return " ".join(part for part in name.translate(_KEY_CHARS).split(" ") if part)
 
 
 def is_blank(label: str | None) -> bool:
@@ -56,9 +48,7 @@ def is_blank(label: str | None) -> bool:
 
 def skeleton(label: str) -> str:
     """A key under which look-alikes collide: NFKC, invisibles dropped, confusable letters folded to Latin."""
-    text = unicodedata.normalize("NFKC", label)
-    kept = (c for c in text if unicodedata.category(c) not in {"Cf", "Cc", "Mn"} or c in "\t\n\r")
-    return label_key("".join(kept).translate(_CONFUSABLES))
+    return label_key(unicodedata.normalize("NFKC", label).translate(_LOOKS))
 
 
 def has_invisible(text: str) -> bool:
@@ -74,19 +64,30 @@ def scripts_of(text: str) -> frozenset[str]:
 
 def _is_alphanumeric(char: str) -> bool:
     """Rust's `char::is_alphanumeric`: the Alphabetic property or a number (Nd, Nl, No)."""
-    if char.isalpha():
-        return True
-    category = unicodedata.category(char)
-    # Other_Alphabetic: combining vowel signs of many scripts and circled letters are alphabetic in Unicode,
-    # though Python's isalpha does not say so. Combining accents (U+0300…) are not.
-    return category in {"Nd", "Nl", "No"} or (category == "Mc") or char in _OTHER_ALPHABETIC
+    return char.isalpha() or unicodedata.category(char) in {"Nd", "Nl", "No"} or is_other_alphabetic(char)
 
 
-def _circled_letters() -> frozenset[str]:
-    return frozenset(chr(c) for c in range(0x24B6, 0x24EA)) | {"\u0345"}
+class _KeyChars(dict[int, str]):
+    """For each character what stands for it in a merge key, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = found = char.lower() if _is_alphanumeric(char) else " "
+        return found
 
 
-_OTHER_ALPHABETIC = _circled_letters()
+class _Looks(dict[int, str]):
+    """For each character what a reader takes it for: nothing for invisibles, the Latin letter for a confusable one."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        hidden = unicodedata.category(char) in {"Cf", "Cc", "Mn"} and char not in "\t\n\r"
+        self[code] = found = "" if hidden else char.translate(_CONFUSABLES)
+        return found
+
+
+_KEY_CHARS = _KeyChars()
+_LOOKS = _Looks()
 
 # Letters of other scripts that a reader takes for a Latin one (a small, well-known subset of UTS 39).
 _CONFUSABLES = str.maketrans(

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 PERSON_TYPES = frozenset(["person", "people", "human", "individual", "contact"])
 """Types whose names may be shortened to a given name or a surname."""
 
+LONGEST = 400
+"""A name of more characters is a text; it is compared as a whole and never letter by letter."""
+
 CROWDED = 60
 """Members of a block up to which all are compared with all."""
 
@@ -74,7 +77,9 @@ class Shape(NamedTuple):
 
 
 def shape(name: str) -> Shape:
-    """Take a name apart for comparing."""
+    """Take a name apart for comparing; a text that only stands in a name's place has no parts."""
+    if len(name) > LONGEST:
+        return Shape(name, "", (), "", ())
     key = merge_key(name)
     plain = key if name.isascii() else merge_key(fold(name))
     words = tuple(plain.split(" ")) if plain else ()

@@ -381,6 +381,25 @@ def test_a_lint_can_be_made_a_night_of_its_own(tidy: Lab) -> None:
         bench.lint(remember=True)
 
 
+def test_a_night_that_cannot_be_remembered_takes_nothing_of_the_heal_back(tidy: Lab) -> None:
+    tidy.heal()
+    fact(tidy, "fact_new", source_ref=None)
+    tidy.case.run("CREATE TRIGGER boom BEFORE INSERT ON ct_tui_finding BEGIN SELECT RAISE(ABORT, 'boom'); END")
+    report = tidy.heal()
+    assert (report.error, report.exit_code) == (None, 0)
+    assert "not remembered" in report.notes[-1]
+
+
+def test_one_cell_of_five_megabytes_stalls_nothing(tidy: Lab) -> None:
+    entity(tidy, "ent_long", "x" * 5_000_000)
+    entity(tidy, "ent_long2", "é\u200b" * 200_000)
+    fact(tidy, "fact_long", body="and is " * 700_000, source_ref="y" * 5_000_000)
+    report = lint(tidy)
+    assert all(len(str(f.value)) <= 201 and len(f.message) < 1000 for f in report.findings)
+    with tidy.bench() as bench:
+        assert bench.look_up("Sara").entity is not None
+
+
 def test_findings_wait_in_the_queue_by_rule_worst_first(october_lab: Lab) -> None:
     items = october_lab.items(ItemKind.FINDING)
     assert [i.key for i in items] == [

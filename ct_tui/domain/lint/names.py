@@ -67,7 +67,7 @@ def name_duplicates(group: Sequence[EntityRow], apart: Apart | None = None) -> I
             rest = (
                 f" and {len(ids) - 1 - 5} more" if len(few) > 5 and not ruled else " and more" if len(few) > 5 else ""
             )
-            message = f"“{entity.name!s}” is also the name of {', '.join(few[:5])}{rest}"
+            message = f"“{_short(str(entity.name))}” is also the name of {', '.join(few[:5])}{rest}"
             fix = "merge them, or rule that they are different things"
             yield _finding("name-duplicate", Severity.WARNING, entity, message, fix)
 
@@ -79,10 +79,10 @@ def signs_in(name: object) -> tuple[str, ...]:
     found: list[str] = []
     hidden = invisible_in(name)
     if hidden:
-        found.append(f"the name holds characters that nobody sees: {', '.join(hidden)}")
+        found.append(f"the name holds characters that nobody sees: {listed(dict.fromkeys(hidden))}")
     mixed = None if name.isascii() else mixed_word(name)
     if mixed is not None:
-        found.append(f"“{mixed[0]}” mixes Latin letters with ones that only look Latin: {mixed[1]}")
+        found.append(f"“{_short(mixed[0])}” mixes Latin letters with ones that only look Latin: {mixed[1]}")
     return tuple(found)
 
 
@@ -96,7 +96,8 @@ def name_look_alike(groups: Iterable[Collection[EntityRow]], marked: Iterable[En
     for entity_id, entity in suspects.items():
         reasons = list(signs_in(entity.name))
         if entity_id in twins:
-            reasons.insert(0, f"it looks like “{listed(twins[entity_id][1])}” and is spelled with other characters")
+            twin = listed(_short(t) for t in twins[entity_id][1])
+            reasons.insert(0, f"it looks like “{twin}” and is spelled with other characters")
         fix = "type the name anew, or merge the entity with the one it looks like"
         yield _finding("name-look-alike", Severity.WARNING, entity, "; ".join(reasons), fix)
 
@@ -144,7 +145,7 @@ def invisible_in(name: str) -> list[str]:
 def mixed_word(name: str) -> tuple[str, str] | None:
     """The first word in which a letter of another alphabet passes for a Latin one, with those letters."""
     for word in _words(name):
-        if "LATIN" not in scripts_of(word):
+        if "LATIN" not in scripts_of("".join(set(word))):
             continue
         foreign = [c for c in word if c.isalpha() and not c.isascii() and _passes_for_latin(c)]
         if foreign:
@@ -180,5 +181,9 @@ def _plainest(names: Collection[str]) -> str:
 
 def _finding(rule: str, severity: Severity, entity: EntityRow, message: str, fix: str) -> Finding:
     name = entity.name
-    value = name if isinstance(name, str) and readable(name) else repr(name)
+    value = _short(name) if isinstance(name, str) and readable(name) else _short(repr(name))
     return Finding(rule, severity, focus(Kind.ENTITY, entity.id), PATH, value, message, fix)
+
+
+def _short(name: str, limit: int = 200) -> str:
+    return name if len(name) <= limit else name[:limit] + "…"
