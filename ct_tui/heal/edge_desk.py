@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.edge_why import Explanation
     from ct_tui.domain.edges import Cell, EdgeState, Triple
     from ct_tui.domain.plan import EdgeChange, EdgeRow
+    from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import Body, Ruling
     from ct_tui.heal.edge_matrix import Names
     from ct_tui.heal.edge_queue import EdgeQuestions
@@ -255,6 +256,15 @@ class EdgeDesk:
         """The ranked repairs, each with what it would change in counts."""
         with self._lens.lock:
             return tuple(self._scale.weigh(scope, proposal) for proposal in self.proposals(scope))
+
+    def weigh_item(self, item: QueueItem) -> tuple[Weighed, ...]:
+        """The suggestions of a question about edges, each with what it would change in counts."""
+        violation = item.data["violation"]
+        names = (violation.edge_type, violation.source_type, violation.target_type)
+        scope = RepairScope(names, item.count, None, violation.source_movable, violation.target_movable)
+        scale = Scale(self._lens, lambda _, proposal: self._questions.bodies(item, proposal.text))
+        with self._lens.lock:
+            return tuple(scale.weigh(scope, proposal) for proposal in item.data["proposals"])
 
     def bodies(self, scope: RepairScope, choice: str) -> tuple[Body, ...]:
         """The rulings that one of the ranked repairs stands for; raises BadInput for a text that is none of them."""

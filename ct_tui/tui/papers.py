@@ -97,20 +97,21 @@ def reason_lines(words: str, reasons: Sequence[str]) -> Lines:
 def suggestion_lines(suggestions: Sequence[Suggestion]) -> Lines:
     """Ranked targets with their reasons; the number is the key that takes one."""
     yield heading("What it could be", (say("1-9 takes one", "dim"),))
+    names = max(22, min(40, max(len(s.type) for s in suggestions) + 1))
     for index, suggestion in enumerate(suggestions[:9], 1):
-        yield suggestion_line(index, suggestion)
+        yield suggestion_line(index, suggestion, names)
         if suggestion.why:
             yield (blank(7), data("; ".join(suggestion.why), "dim"))
     yield NOTHING
 
 
-def suggestion_line(index: int, suggestion: Suggestion) -> Line:
-    """One ranked target: its key, its name, its score as a bar and a number."""
+def suggestion_line(index: int, suggestion: Suggestion, names: int = 22) -> Line:
+    """One ranked target: its key, its name in `names` cells, its score as a bar and a number."""
     return (
         blank(2),
         number(index, "key"),
         blank(2),
-        *fit((data(suggestion.type, "type"),), 22),
+        *fit((data(suggestion.type, "type"),), names),
         *meter(suggestion.score, 10, "bar-move"),
         *right(share(suggestion.score), 6),
     )

@@ -8,6 +8,7 @@ from ct_tui.domain.errors import BadInput
 from ct_tui.domain.names import is_blank
 from ct_tui.domain.queue import EntityView, ItemKind, QueueItem
 from ct_tui.tui.messages import ProposalsRead
+from ct_tui.tui.repairing import asks_about_edges, declare_dialog, item_dialog, names_of_item
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.text import Piece, blank, counted, data, number, say
 
@@ -80,11 +81,24 @@ class Deciding(ViewScreen):
             count = 0 if item is None else len(item.suggestions)
             self.tell(say("– There is no suggestion "), data(key, "key"), say(": there are "), number(count), say("."))
             return
+        if item.kind is ItemKind.EDGE:
+            await self._mend(item, at + 1)
+            return
         await self._map(at=item.suggestions[at].type)
 
     async def do_rule_map(self) -> None:
-        """Choose among all declared types."""
+        """Choose among all declared types, or among the repairs of edges."""
+        item = self.item
+        if item is not None and item.kind is ItemKind.EDGE:
+            await self._mend(item, 1)
+            return
         await self._map(search=True)
+
+    async def _mend(self, item: QueueItem, at: int | str) -> None:
+        """Answer a question about edges with one of its repairs."""
+        if len(self._questions()) > 1:
+            raise BadInput("Several kinds of edges are not repaired at once.", "esc takes the marks away.")
+        await self._open(item_dialog(item, self._decided, at))
 
     async def _map(self, at: str = "", *, search: bool = False) -> None:
         from ct_tui.tui.dialogs.decide import MapDialog
@@ -148,6 +162,9 @@ class Deciding(ViewScreen):
         item, vocabulary = self.item, self.session.vocabulary
         if item is None or vocabulary is None:
             return
+        if asks_about_edges(item):
+            await self._open(declare_dialog(names_of_item(item), self.session, self._decided))
+            return
         if item.kind not in LABELLED or is_blank(item.label):
             raise BadInput("Only a label can be declared.", OTHERWISE.get(item.kind, "m maps it to a declared type."))
         await self._open(DeclareDialog(item, vocabulary, done=self._decided))
@@ -157,7 +174,9 @@ class Deciding(ViewScreen):
         from ct_tui.tui.dialogs.decide import KeepDialog
 
         entities, item = self._entities(), self.item
-        if entities:
+        if item is not None and item.kind is ItemKind.EDGE:
+            await self._mend(item, "keep")
+        elif entities:
             ids = tuple(entity.id for entity in entities)
             title = (counted(len(ids), "entity", "entities", "title"),)
             await self._open(KeepDialog(say("Keep ", "title"), *title, label=None, entities=ids, done=self._decided))
@@ -203,6 +222,8 @@ class Deciding(ViewScreen):
         verb, target = self.session.last_verb, self.session.last_target
         if verb == "map":
             await self._map(at=target)
+        elif verb == "repair" and self.item is not None:
+            await self._mend(self.item, target)
         elif verb == "keep":
             await self.do_rule_keep()
         elif verb == "declare":

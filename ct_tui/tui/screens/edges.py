@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import BadInput
-from ct_tui.domain.queue import ItemKind
 from ct_tui.heal.edge_matrix import DeskCell
 from ct_tui.tui import edgepapers
 from ct_tui.tui.actions import Action, Group, can_write, ready
 from ct_tui.tui.edge_messages import CellRead, EdgeRead, EdgesRead, MapRead
+from ct_tui.tui.repairing import asks_about_edges, declare_dialog, names_of_item, repair_dialog
 from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.screens.nights import nightly
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, right, say
-from ct_tui.tui.widgets.edgepictures import SHIELD, arrow, arrow_words, state_bar, state_words, sums
+from ct_tui.tui.widgets.edgepictures import SHIELD, arrow, state_bar, state_words, sums
 from ct_tui.tui.widgets.frame import Heading, Lines
 from ct_tui.tui.widgets.pictures import sparkline
 from ct_tui.tui.widgets.rows import Row, RowList, columns
@@ -169,9 +169,8 @@ class EdgesScreen(Deciding, ViewScreen):
         """Begin on the kind of edge that the desk asks about, else on the worst one that is open."""
         self._landed = True
         asked = next((s.item for s in self.app.screen_stack if isinstance(s, ViewScreen) and s.VIEW == "desk"), None)
-        if asked is not None and asked.kind is ItemKind.EDGE and "violation" in asked.data:
-            violation = asked.data["violation"]
-            names = (violation.edge_type, violation.source_type, violation.target_type)
+        if asked is not None and asks_about_edges(asked):
+            names = names_of_item(asked)
             for cell in self._cells(planned=self._planned):
                 if cell.asks == names and self.rows.move_to_key(_key(cell)):
                     return
@@ -397,13 +396,9 @@ class EdgesScreen(Deciding, ViewScreen):
         await self._repair("keep")
 
     async def _repair(self, at: int | str) -> None:
-        from ct_tui.tui.dialogs.repair import RepairDialog
-
         cell, ids = self.cell, tuple(edge.edge.id for edge in self.edges)
         if cell is None:
             raise BadInput("Put the cursor on a kind of edge, or on one edge.")
-        names = cell.asks or cell.names
-        count = len(ids) or cell.asked
 
         def scope(bench: Workbench) -> RepairScope:
             return bench.edge_desk.scope_of(ids) if ids else bench.edge_desk.scope(cell)
@@ -415,36 +410,15 @@ class EdgesScreen(Deciding, ViewScreen):
         def make(bench: Workbench, choice: str) -> tuple[Body, ...]:
             return bench.edge_desk.bodies(scope(bench), choice)
 
-        await self._open(
-            RepairDialog(
-                *arrow_words(*names),
-                say(" · ", "dim"),
-                counted(count, "edge", ink="dim"),
-                what=" ".join(name or "?" for name in (names[1], names[0], names[2])),
-                weigh=weigh,
-                make=make,
-                done=self._decided,
-                at=at,
-            )
-        )
+        names, count = cell.asks or cell.names, len(ids) or cell.asked
+        await self._open(repair_dialog(names, count, weigh=weigh, make=make, done=self._decided, at=at))
 
     async def do_edge_declare(self) -> None:
         """Declare the type of an end that nobody declared, with the edge signatures that it should join."""
-        from ct_tui.domain.manifest import EdgeType
-        from ct_tui.tui.dialogs.decide import DeclareDialog
-
-        cell, vocabulary = self.cell, self.session.vocabulary
-        if cell is None or vocabulary is None:
+        cell = self.cell
+        if cell is None:
             raise BadInput("Put the cursor on a kind of edge.")
-        name, source, target = cell.asks or cell.names
-        for label in (source, target):
-            item = self.session.question_of(label) if label is not None and label not in vocabulary else None
-            if item is not None:
-                await self._open(
-                    DeclareDialog(item, vocabulary, done=self._decided, joins=(EdgeType(name, source, target),))
-                )
-                return
-        raise BadInput("Both types are declared already, or somebody ruled on them.", "Widening is among the repairs.")
+        await self._open(declare_dialog(cell.asks or cell.names, self.session, self._decided))
 
 
 def _key(cell: DeskCell) -> str:
