@@ -182,10 +182,8 @@ def read_manifest_row(entity_id: str, mode: object, raw: object) -> ManifestRow:
         # The app cannot read such a row either, and an unreadable row must never pass for one that is off.
         return ManifestRow(entity_id, mode_text, raw if isinstance(raw, str) else "", None, "the mode is not text")
     if isinstance(raw, bytes):
-        try:
-            raw = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            return ManifestRow(entity_id, mode_text, "", None, f"not UTF-8 at byte {error.start}")
+        # The app reads text and nothing else, and a comparison with text would never find a BLOB.
+        return ManifestRow(entity_id, mode_text, "", None, "a BLOB, or text that is not UTF-8")
     if not isinstance(raw, str):
         return ManifestRow(entity_id, mode_text, "", None, "the manifest is not text")
     try:
