@@ -53,9 +53,9 @@ class ConfirmDialog(Dialog):
         else:
             yield Buttons((("cancel", "Cancel"), ("write", "Write (y)")), id="buttons")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """State the counts."""
-        super().on_mount()
+        super().prepare()
         self.query_one("#counts", Notice).show(*self._counts())
 
     def fields(self) -> list[Widget]:
@@ -159,9 +159,9 @@ class ApplyDialog(Dialog):
         """The progress, then the receipt."""
         yield Notice(id="progress")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Begin to write."""
-        super().on_mount()
+        super().prepare()
         self._show_progress(0, max(1, rows_of(self._plan)))
         bench, plan, stop = self.session.bench, self._plan, self._stop
         if bench is None:

@@ -68,10 +68,14 @@ class Dialog(ModalScreen[None]):
         yield from ()
 
     def on_mount(self) -> None:
-        """Show the title and no refusal."""
+        """Fill the box; Textual calls this of every class, so that subclasses have `prepare` instead."""
         self.query_one("#dialog-title", Ends).show(self._title)
         self.query_one("#dialog-error", Notice).show()
+        self.prepare()
         self.show_hint()
+
+    def prepare(self) -> None:
+        """Fill what is inside the box."""
 
     def begin(self) -> None:
         """Take the keyboard; called as soon as the dialog is there, before the next key is looked at."""

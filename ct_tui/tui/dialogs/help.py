@@ -69,9 +69,9 @@ class PaletteDialog(Dialog):
         yield Input(placeholder="name or what it does", compact=True, id="search")
         yield RowList(((say("No action is called that.", "dim"),),), id="actions")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """All actions to begin with."""
-        super().on_mount()
+        super().prepare()
         self._show("")
 
     def fields(self) -> list[Widget]:

@@ -44,9 +44,9 @@ class PassphraseDialog(Dialog):
         yield Notice(id="about")
         yield Input(password=True, placeholder="passphrase", compact=True, id="passphrase")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Say which key it is."""
-        super().on_mount()
+        super().prepare()
         path = "" if self._signer.key is None else str(self._signer.key)
         self.query_one("#about", Notice).show(
             (data(path),), (say("Asked once; kept in memory until you leave.", "dim"),)
@@ -95,9 +95,9 @@ class KeyDialog(Dialog):
         yield Lines(((say("The same once more", "head"),),), classes="label", id="again-label")
         yield Input(password=True, compact=True, id="again")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Say what a key is for, and show the fields of the first choice."""
-        super().on_mount()
+        super().prepare()
         folder = self.session.places.user_dir
         lines: list[Line] = [(say("Rulings are signed, so that nothing moves without a person's name on it."),)]
         lines += [

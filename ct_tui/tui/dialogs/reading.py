@@ -41,9 +41,9 @@ class ReadingDialog(Dialog):
         """The text."""
         yield Paper(id="text")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Show the text."""
-        super().on_mount()
+        super().prepare()
         self.text.show(self._lines)
 
     @property
@@ -98,9 +98,9 @@ class PickDialog(Dialog):
         """The things."""
         yield RowList(id="things")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Show the things."""
-        super().on_mount()
+        super().prepare()
         rows = [_thing_row(at, thing) for at, thing in enumerate(self._things)]
         self.query_one("#things", RowList).show(MemoryRows(rows, list(self._things)))
 

@@ -85,9 +85,9 @@ class RulingDialog(Dialog):
         """The fields of this kind of ruling."""
         yield from ()
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Find out who signs and what it would do."""
-        super().on_mount()
+        super().prepare()
         self.query_one("#impact", Notice).show((say("working it out…", "faint"),))
         places, chosen = self.session.places, self.session.signer
         self.station.look("signer", "finding the key", lambda: SignerSeen(known_signer(places, chosen)), self)
@@ -174,15 +174,15 @@ class RulingDialog(Dialog):
         """Sign, once: a second press while it is being signed does nothing."""
         if self._busy or self.over:
             return
-        reason = self.reason.text.strip()
-        if not reason and self.NEEDS_REASON:
-            self.object_to(say("A reason is required: it is signed with the ruling."))
-            self.reason.focus()
-            return
         try:
             make = self.deciding()
         except CtTuiError as error:
             self.refuse(error)
+            return
+        reason = self.reason.text.strip()
+        if not reason and self.NEEDS_REASON:
+            self.object_to(say("A reason is required: it is signed with the ruling."))
+            self.reason.focus()
             return
         self._sign(make, self.reasons_of(visible(reason, newlines=True) if reason else reason))
 
@@ -265,6 +265,10 @@ class RulingDialog(Dialog):
     def on_input_changed(self, event: Input.Changed) -> None:
         """A field says something else."""
         event.stop()
+        self.typed(event.value)
+
+    def typed(self, text: str) -> None:  # noqa: ARG002 - which text it was matters to some fields only
+        """Something was typed into a field."""
         self.changed()
 
 
