@@ -16,6 +16,7 @@ from ct_tui.domain.apart import kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.duplicates import (
     Ahead,
+    Compression,
     Group,
     Grouping,
     MergeReport,
@@ -170,6 +171,7 @@ class _Sweep:
         self._stop = stop
         self._run: int | None = None
         self._errors: list[str] = []
+        self._targets: set[str] | None = None
 
     def run(self, report: MergeReport, groups: Sequence[Group]) -> MergeReport:
         """Merge the groups one by one and tell what came of it."""
@@ -217,6 +219,9 @@ class _Sweep:
             except CtTuiError as error:
                 self._errors.append(f"group {group.survivor} failed: {error.message}")
                 continue
+            if self._targets is None:
+                self._targets = set(self._situation.state.redirects.values())
+            self._targets.add(group.survivor)
             merged.append(group.survivor)
             written += result.written
             rewritten += result.rewritten
@@ -232,7 +237,9 @@ class _Sweep:
         log = curation.RedirectLog(db, self._run or 0, self._by, int(self._clock()))
         for loser in group.losers:
             log.put(loser, group.survivor)
-        compressed = log.compress()
+        # Once every redirect was led on, only one that leads to a loser of this group can need it again.
+        led_on = self._targets is not None and self._targets.isdisjoint(group.losers)
+        compressed = Compression() if led_on else log.compress()
         log.save()
         pairs = tuple((loser, group.survivor) for loser in group.losers)
         return curation.RedirectResult(pairs, compressed.rewrites, compressed.cycles)
