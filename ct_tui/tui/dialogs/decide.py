@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from ct_tui.domain.errors import BadInput
-from ct_tui.domain.manifest import TIER_FACT
+from ct_tui.domain.manifest import TIER_FACT, EdgeType
 from ct_tui.domain.names import label_key
 from ct_tui.domain.rulings import SEED_FAMILY, Keep, Legalize, Revoke
 from ct_tui.tui.dialogs.base import hints
 from ct_tui.tui.dialogs.ruling import RulingDialog, required
+from ct_tui.tui.edge_messages import SignaturesRead
 from ct_tui.tui.papers import suggestion_line
 from ct_tui.tui.text import blank, counted, data, fit, number, say
 from ct_tui.tui.widgets.choice import Choice
+from ct_tui.tui.widgets.edgepictures import arrow_words
 from ct_tui.tui.widgets.frame import Lines
 from ct_tui.tui.widgets.rows import MemoryRows, Row, RowList
 
@@ -72,9 +74,9 @@ class MapDialog(RulingDialog):
         yield Input(placeholder="type to search all declared types", compact=True, id="search")
         yield RowList(((say("No declared type is like that.", "dim"),),), id="types")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Rank the types, and put the cursor on the one asked for."""
-        super().on_mount()
+        super().prepare()
         self._rank("")
         if self._at:
             self.types.move_to_key(self._at)
@@ -126,10 +128,9 @@ class MapDialog(RulingDialog):
         """Search again."""
         self.query_one("#search").focus()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def typed(self, text: str) -> None:
         """Rank by what is typed."""
-        event.stop()
-        self._rank(event.value)
+        self._rank(text)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
         """Another type: another reason, another impact."""
@@ -171,11 +172,27 @@ def _type_row(node: NodeType, ranked: tuple[int, Suggestion] | None) -> Row:
 
 
 class DeclareDialog(RulingDialog):
-    """A type is right from now on: its description, its parent, and the manifests that declare it."""
+    """A type is right from now on: its description, its parent, the manifests, and the edge signatures that it joins.
+
+    `joins` are signatures that are taken in to begin with.
+    """
 
     VERB = "declare"
+    CSS = """
+    DeclareDialog #joins { height: 4; }
+    DeclareDialog.-mid #joins { height: 2; }
+    DeclareDialog.-low #joins { height: 1; }
+    """
+    KEYS = {"space": "toggle", "asterisk": "toggle_all", "j": "do_dialog_down", "k": "do_dialog_up"}  # noqa: RUF012
 
-    def __init__(self, item: QueueItem, vocabulary: Vocabulary, *, done: Callable[[Decided], None]) -> None:
+    def __init__(
+        self,
+        item: QueueItem,
+        vocabulary: Vocabulary,
+        *,
+        done: Callable[[Decided], None],
+        joins: Sequence[EdgeType] = (),
+    ) -> None:
         super().__init__(
             say("Declare ", "title"),
             data(item.label, "title"),
@@ -186,9 +203,10 @@ class DeclareDialog(RulingDialog):
         )
         self._item = item
         self._vocabulary = vocabulary
+        self._joins = {_signature_key(edge): edge for edge in joins}
 
     def compose_fields(self) -> ComposeResult:
-        """Description, parent and manifests."""
+        """Description, parent, manifests and signatures."""
         yield Lines(((say("Description: what such an entity is, in one sentence", "head"),),), classes="label")
         yield Input(placeholder="A …", compact=True, id="description")
         yield Lines(((say("Parent type, or empty", "head"),),), classes="label")
@@ -197,10 +215,55 @@ class DeclareDialog(RulingDialog):
         if self._vocabulary.is_seed_family:
             rows.insert(0, (SEED_FAMILY, "every manifest of the seed family"))
         yield Choice(rows, id="manifests")
+        yield Lines(((say("Edge signatures that it joins: space takes one in", "head"),),), classes="label")
+        yield RowList(((say("looking for edges that would conform…", "dim"),),), id="joins")
+
+    def prepare(self) -> None:
+        """Have the signatures looked for that the type could join."""
+        super().prepare()
+        bench, label = self.session.bench, self._item.label
+        if bench is not None:
+            self.station.look("joins", "looking for signatures", lambda: SignaturesRead(bench.signatures(label)), self)
+
+    def on_signatures_read(self, message: SignaturesRead) -> None:
+        """They are known: those asked for are taken in."""
+        offered = list(message.signatures)
+        known = {_signature_key(edge) for edge, _ in offered}
+        offered += [(edge, 0) for key, edge in self._joins.items() if key not in known]
+        rows = [_signature_row(edge, count) for edge, count in offered]
+        joins = self.joins
+        joins.empty = ((say("No edge of this type waits for a signature.", "dim"),),)
+        joins.show(MemoryRows(rows, [row.key for row in rows]))
+        joins.marks = {row.key for row in rows if row.key in self._joins}
+        joins.refresh()
+        self.changed()
+
+    @property
+    def joins(self) -> RowList:
+        """The list of signatures."""
+        return self.query_one("#joins", RowList)
+
+    def toggle(self) -> None:
+        """Take a signature in or leave it out."""
+        if self.focused is self.joins:
+            self.joins.toggle_mark()
+            self.changed()
+        elif isinstance(self.focused, Choice):
+            self.focused.step()
+
+    def toggle_all(self) -> None:
+        """Take every signature in, or none."""
+        if self.focused is self.joins:
+            self.joins.toggle_all()
+            self.changed()
+
+    def hint(self) -> Line:
+        """The keys of the dialog."""
+        return hints(("⏎", "sign"), ("⇥", "next field"), ("space", "in or out"), ("esc", "leave"))
 
     def own_fields(self) -> list[Widget]:
         """The fields in order."""
-        return [self.query_one(f"#{name}") for name in ("description", "parent", "manifests")]
+        return [self.query_one(f"#{name}") for name in ("description", "parent", "manifests", "joins")]
 
     def on_choice_changed(self, event: Choice.Changed) -> None:
         """Other manifests."""
@@ -219,8 +282,15 @@ class DeclareDialog(RulingDialog):
             raise BadInput(f"{parent!r} is not declared, so it cannot be a parent", self._near(parent))
         spelled = self._vocabulary.canonical(parent) if parent else None
         manifests = (self.query_one("#manifests", Choice).value,)
-        body = Legalize(self._item.label, description, spelled, manifests)
+        body = Legalize(self._item.label, description, spelled, manifests, self._joined())
         return lambda _: (body,)
+
+    def _joined(self) -> tuple[EdgeType, ...]:
+        """The signatures that are taken in; before the offered ones are known, those asked for."""
+        rows = self.joins.marked()
+        if not self.joins.count:
+            return tuple(self._joins.values())
+        return tuple(row.subject for row in rows if isinstance(row.subject, EdgeType))
 
     def _near(self, parent: str) -> str:
         from ct_tui.domain.suggest import types_by_name
@@ -230,6 +300,18 @@ class DeclareDialog(RulingDialog):
 
     def _value(self, name: str) -> str:
         return self.query_one(f"#{name}", Input).value
+
+
+def _signature_key(edge: EdgeType) -> str:
+    return repr((edge.name, edge.source_type, edge.target_type))
+
+
+def _signature_row(edge: EdgeType, count: int) -> Row:
+    def draw(width: int) -> Line:
+        words: Line = (counted(count, "edge becomes valid", "edges become valid", "dim"),) if count else ()
+        return (*fit(arrow_words(edge.name, edge.source_type, edge.target_type), max(20, width - 24)), blank(1), *words)
+
+    return Row(_signature_key(edge), edge, draw)
 
 
 class KeepDialog(RulingDialog):
@@ -319,9 +401,9 @@ class AdoptDialog(RulingDialog):
         """The proposals with marks."""
         yield RowList(id="proposals")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """All are marked to begin with."""
-        super().on_mount()
+        super().prepare()
         rows = [_proposal_row(at, body, reason) for at, (body, reason) in enumerate(self._proposals)]
         self.proposals.show(MemoryRows(rows, [row.key for row in rows]))
         self.proposals.toggle_all()
