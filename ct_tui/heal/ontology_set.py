@@ -90,7 +90,7 @@ def set_ontology(brain: Brain, config: Path, request: SetRequest, clock: Callabl
         return brain.write(lambda db: _set_entity(db, brain.schema, request, mode, at, done))
     if request.fallback is not None:
         done = brain.write(lambda db: _set_fallback(db, brain.schema, request, at, done))
-    return done if mode is None else _set_config(config, policy, _edit(request, mode), done)
+    return done if mode is None else _set_config(config, policy, config_edit(request, mode), done)
 
 
 def clear_ontology(
@@ -105,7 +105,7 @@ def clear_ontology(
     _check_writable(brain, needs_database=entity is not None)
     if entity is None:
         policy = load_policy(config)
-        edit_config(config, policy, _clearing(folder))
+        edit_config(config, policy, config_clearing(folder))
         return SetResult(dir=folder, config_written=True)
     with brain.snapshot() as db:
         target = resolve_entity(db, brain.schema, entity)
@@ -172,9 +172,9 @@ def _check_brain(db: Db, schema: Schema, request: SetRequest, mode: Mode | None)
     """Every check that needs the brain; gives the survivor of the named entity."""
     target = _target(db, schema, request.entity, mode) if request.entity is not None else None
     if target is not None and mode is Mode.STRICT:
-        _strict_copy(db, schema, target, request.fallback)
+        strict_copy(db, schema, target, request.fallback)
     elif request.fallback is not None:
-        _fallback_rewrite(db, schema, target or TIER_FACT, request.fallback)
+        fallback_rewrite(db, schema, target or TIER_FACT, request.fallback)
     return target
 
 
@@ -185,14 +185,16 @@ def _target(db: Db, schema: Schema, entity_id: str, mode: Mode | None) -> str:
     return resolve_entity(db, schema, entity_id)
 
 
-def _edit(request: SetRequest, mode: Mode) -> Callable[[str], str]:
+def config_edit(request: SetRequest, mode: Mode) -> Callable[[str], str]:
+    """The edit of the config's text that sets a mode, of the folder named or else of the host."""
     folder = request.dir
     if folder is None:
         return lambda text: set_default(text, mode)
     return lambda text: set_folder(text, folder, mode)
 
 
-def _clearing(folder: str | None) -> Callable[[str], str]:
+def config_clearing(folder: str | None) -> Callable[[str], str]:
+    """The edit of the config's text that takes a folder's mode back, or without one the host default."""
     if folder is None:
         return lambda text: set_default(text, None)
     return lambda text: set_folder(text, normalise_key(folder), None)
@@ -217,7 +219,7 @@ def _set_entity(db: Db, schema: Schema, request: SetRequest, mode: Mode, at: int
     if mode is Mode.OFF:
         db.execute(sql.OPT_OUT_PUT, (target, OPT_OUT_REASON, at))
         return replace(done, optout_written=True)
-    text = _strict_copy(db, schema, target, request.fallback)
+    text = strict_copy(db, schema, target, request.fallback)
     deleted = _drop_opt_outs(db, schema, target)
     db.execute(sql.MANIFEST_PUT, (target, text, at))
     written = request.fallback is not None
@@ -229,7 +231,7 @@ def _drop_opt_outs(db: Db, schema: Schema, target: str) -> bool:
     return sum(db.execute(sql.OPT_OUT_DROP, (member,)) for member in cluster) > 0
 
 
-def _strict_copy(db: Db, schema: Schema, target: str, fallback: str | None) -> str:
+def strict_copy(db: Db, schema: Schema, target: str, fallback: str | None) -> str:
     """The text of an entity's strict row: tier_fact's types, edges and fallback as they stand, and nothing else."""
     tier = _row(db, schema, TIER_FACT)
     _require_array(tier, "node_types")
@@ -246,13 +248,13 @@ def _strict_copy(db: Db, schema: Schema, target: str, fallback: str | None) -> s
 
 def _set_fallback(db: Db, schema: Schema, request: SetRequest, at: int, done: SetResult) -> SetResult:
     target = TIER_FACT if request.entity is None else _target(db, schema, request.entity, None)
-    old, new = _fallback_rewrite(db, schema, target, request.fallback or "")
+    old, new = fallback_rewrite(db, schema, target, request.fallback or "")
     if db.execute(sql.FALLBACK_SWAP, (new, at, target, old)) != 1:
         raise PolicyError(f"the manifest of {target} changed meanwhile; nothing was written", "try again")
     return replace(done, fallback_written=True)
 
 
-def _fallback_rewrite(db: Db, schema: Schema, target: str, fallback: str) -> tuple[str, str]:
+def fallback_rewrite(db: Db, schema: Schema, target: str, fallback: str) -> tuple[str, str]:
     """The manifest text as it stands and with the fallback, in the spelling that the manifest declares."""
     row = _row(db, schema, target)
     try:
