@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
+from ct_tui.brain.sources import ledger_paths, sources_of
 from ct_tui.domain.apart import APART, kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.errors import BadInput
-from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.lint.registry import BY_ID
 from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.queue import Impact, ItemKind
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import Body
+    from ct_tui.domain.sources import EntitySources
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
 
@@ -193,9 +194,26 @@ def _check_retype(db: Db, situation: Situation, vocabulary: Vocabulary, body: Re
             raise BadInput(f"{entity} is {kind!r}, not {body.from_type!r}")
         if kind == vocabulary.canonical(body.to_type):
             raise BadInput(f"{entity} is {kind!r} already")
-        decision = situation.ladder.decide(entity)
-        if decision.verdict is Verdict.OPT_OUT:
-            raise BadInput(f"{entity} is shielded: {decision.why}", "lift the opt-out first")
+    for entity, why in shields(db, situation, body.entities).items():
+        raise BadInput(f"{entity} is shielded: {why}", "lift the opt-out or the folder rule first")
+
+
+def shields(db: Db, situation: Situation, entities: Sequence[str]) -> dict[str, str]:
+    """Why heal never retypes some of the entities, whatever is ruled: opted out, or under a folder that is off."""
+    ledger = ledger_paths(situation.state.origins, situation.redirects)
+    sources = sources_of(db, situation.schema, set(entities), situation.redirects, ledger)
+    found = {entity: _shield(situation, entity, sources.of(entity)) for entity in entities}
+    return {entity: why for entity, why in found.items() if why}
+
+
+def _shield(situation: Situation, entity: str, sources: EntitySources) -> str:
+    if sources.report_only(situation.policy):
+        return "a source no longer resolves, and it may have lain in a folder that is off"
+    decision = situation.ladder.decide(entity, sources.ladder_paths)
+    if decision.skipped and decision.rung != "4":
+        return decision.why
+    off = sources.off_path(situation.policy.lookup)
+    return f"a source lies in a folder that is off: {off}" if off else ""
 
 
 def _check_keep(db: Db, situation: Situation, body: Keep) -> None:
