@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers, sql
-from ct_tui.brain.sources import read_sources
 from ct_tui.domain.census import display
 from ct_tui.domain.holds import Hold, hold_name, hold_text, vocabulary_hold
 from ct_tui.domain.manifest import TIER_FACT, ManifestRow
 from ct_tui.domain.policy import Mode, Policy, is_matchable, normalise_key, usable_prefix
 from ct_tui.domain.redirects import CYCLE, Redirects
+from ct_tui.heal.coverage import counted_key, cover
 
 if TYPE_CHECKING:
     from ct_tui.brain.connection import Db
     from ct_tui.brain.readers import BrainState
     from ct_tui.brain.schema import Schema
+    from ct_tui.heal.coverage import Coverage
 
 
 @dataclass(frozen=True)
@@ -140,25 +140,21 @@ class OntologyView:
         }
 
 
-@dataclass
-class _Coverage:
-    """Live entities by the config keys that decide one of their sources."""
+def show_ontology(db: Db, schema: Schema, policy: Policy, counted: Coverage | None = None) -> OntologyView:
+    """The policy of a brain inside the caller's snapshot; where folders matter every source is resolved.
 
-    by_key: Counter[str] = field(default_factory=Counter)
-    uncovered: int = 0
-
-
-def show_ontology(db: Db, schema: Schema, policy: Policy, *, coverage: bool = True) -> OntologyView:
-    """The policy of a brain inside the caller's snapshot; `coverage` resolves every source where folders matter."""
+    `counted` spares that where the coverage is known already.
+    """
     state = readers.state(db, schema)
     redirects = Redirects(state.redirects)
-    counted = _cover(db, schema, policy, redirects, state) if coverage and policy.paths_matter else None
+    if counted is None and policy.paths_matter:
+        counted = cover(db, schema, policy, state)
     return OntologyView(
         policy,
         _folders(policy, counted),
         tuple(_manifest(row, redirects) for row in _tier_first(state)),
         _opt_outs(db, schema, redirects),
-        counted.uncovered if counted else None,
+        counted.uncovered if counted and policy.paths_matter else None,
         sum(count for _, count in readers.type_counts(db, schema)),
     )
 
@@ -174,11 +170,11 @@ def _manifest(row: ManifestRow, redirects: Redirects) -> ManifestView:
     return ManifestView(row, redirected, hold)
 
 
-def _folders(policy: Policy, counted: _Coverage | None) -> tuple[FolderView, ...]:
+def _folders(policy: Policy, counted: Coverage | None) -> tuple[FolderView, ...]:
     tied = {tie.prefix for tie in policy.ties}
     found: list[FolderView] = []
     for key, mode in policy.folders:
-        entities = counted.by_key[_counted_key(key)] if counted else None
+        entities = counted.by_key[counted_key(key)] if counted else None
         found.append(FolderView(key, mode, _effect(key, mode, tied), entities))
     for prefix in policy.degraded.dropped_prefixes:
         entities = counted.by_key[prefix] if counted else None
@@ -197,21 +193,6 @@ def _effect(key: str, mode: Mode, tied: set[str]) -> str:
 def _unusable_effect(key: str) -> str:
     usable = usable_prefix(key)
     return f"unusable: what lies under {usable!r} holds" if usable else "unusable: it does nothing"
-
-
-def _counted_key(key: str) -> str:
-    return normalise_key(key) if is_matchable(key) else key
-
-
-def _cover(db: Db, schema: Schema, policy: Policy, redirects: Redirects, state: BrainState) -> _Coverage:
-    index = read_sources(db, schema, policy, redirects, state)
-    found = _Coverage()
-    for _, entity_id, *_ in readers.all_live(db, schema):
-        answers = [policy.lookup(path) for path in index.of(display(entity_id)).ladder_paths]
-        keys = {_counted_key(a.key) if a.rung == "2" and a.key is not None else None for a in answers}
-        found.uncovered += None in keys
-        found.by_key.update(key for key in keys if key is not None)
-    return found
 
 
 def _opt_outs(db: Db, schema: Schema, redirects: Redirects) -> tuple[OptOutView, ...]:

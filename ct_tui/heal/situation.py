@@ -143,7 +143,7 @@ def read_situation(brain: Brain, db: Db, policy: Policy, table: RulingTable, now
         policy,
         readers.state(db, schema),
         table,
-        _drift(db, schema, policy.watermark),
+        read_drift(db, schema, policy.watermark),
         readers.meta(db, schema, OKF_DIAGNOSTIC),
         int(now),
         in_force(table),
@@ -157,7 +157,8 @@ def fingerprint(mode: str, raw: str) -> str:
     return hashlib.sha256(f"{mode}\0{raw}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _drift(db: Db, schema: Schema, live: str) -> Drift | None:
+def read_drift(db: Db, schema: Schema, live: str) -> Drift | None:
+    """How a watermark differs from the one that the brain remembers, or None where it does not."""
     old = _old_watermark(db, schema)
     if old is None or old[0] == live:
         return None
