@@ -367,6 +367,12 @@ def chunk_places(db: Db, schema: Schema, hashes: Sequence[str]) -> dict[str, tup
     return found
 
 
+def document_paths(db: Db, schema: Schema) -> Iterator[str]:
+    """The path of every document, streamed."""
+    if schema.has("documents"):
+        yield from (display(path) for _, path in db.stream(sql.DOCUMENT_PATHS))
+
+
 def names_of(db: Db, ids: Sequence[Any]) -> dict[Any, tuple[str, str]]:
     """Name and type of entities by id."""
     found: dict[Any, tuple[str, str]] = {}

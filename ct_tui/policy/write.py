@@ -58,7 +58,7 @@ def edit_config(path: Path, policy: Policy, edit: Callable[[str], str]) -> bool:
     if refusal is not None:
         raise refusal
     target = path.resolve()
-    old = _reread(target, policy)
+    old = reread(target, policy)
     new = edit(old if old is not None else "{}")
     if new == old:
         return False
@@ -103,7 +103,7 @@ def _folder(folders: str, key: str, mode: Mode | None) -> str:
     return kept if mode is None else set_member(kept, key, mode.value)
 
 
-def _reread(path: Path, policy: Policy) -> str | None:
+def reread(path: Path, policy: Policy) -> str | None:
     """The text of the file as it stands, or None where there is none; refused unless it is what was read."""
     try:
         raw = path.read_bytes()
