@@ -31,6 +31,7 @@ from ct_tui.heal.edge_desk import EdgeDesk
 from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens, undo_edge_changes
 from ct_tui.heal.held import held_proposals
+from ct_tui.heal.policy_desk import PolicyDesk, make_change
 from ct_tui.heal.review import build_queue
 from ct_tui.heal.shields import shields
 from ct_tui.heal.situation import Drift, Situation, read_situation
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from ct_tui.heal.edges import EdgeReport, ListedEdge
     from ct_tui.heal.heal_pass import HealReport
     from ct_tui.heal.held import ProposalVerdict
+    from ct_tui.heal.ontology_set import SetResult
+    from ct_tui.heal.policy_desk import PolicyChange
     from ct_tui.policy.paths import Places
 
 Stamp = tuple[object, ...]
@@ -106,6 +109,7 @@ class View:
     brain: Brain
     situation: Situation
     type_counts: list[tuple[RawText, int]]
+    config: Path
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @cached_property
@@ -134,6 +138,11 @@ class View:
     def edge_desk(self) -> EdgeDesk:
         """The edges for a person to work on."""
         return EdgeDesk(self.edges, self.edge_questions)
+
+    @cached_property
+    def policy_desk(self) -> PolicyDesk:
+        """The policy for a person to work on."""
+        return PolicyDesk(self.brain, self.config, self.situation, lambda: self.found)
 
     @cached_property
     def census(self) -> Census:
@@ -290,7 +299,7 @@ class Workbench:
         with self.brain.snapshot() as db:
             table = self._verify(readers.head_seen(db, self.brain.schema))
             situation = read_situation(self.brain, db, policy, table, self._clock())
-            return View(self.brain, situation, readers.type_counts(db, self.brain.schema))
+            return View(self.brain, situation, readers.type_counts(db, self.brain.schema), self.places.config)
 
     def _verify(self, seen: Head) -> RulingTable:
         from ct_tui.trust.signers import load_signers
@@ -444,6 +453,15 @@ class Workbench:
     def edge_desk(self) -> EdgeDesk:
         """The matrix, its edges and their repairs, as the brain is now."""
         return self.view().edge_desk
+
+    @property
+    def policy_desk(self) -> PolicyDesk:
+        """The policy, what each part of it decides, and what a change would do, as things are now."""
+        return self.view().policy_desk
+
+    def set_policy(self, change: PolicyChange) -> SetResult:
+        """Check and write one change of the policy; raises a CtTuiError and leaves all as it was where a check fails."""
+        return make_change(self.brain, self.places.config, change)
 
     def edges_of(self, item: QueueItem, *, after: int = 0, limit: int = 200) -> tuple[ListedEdge, ...]:
         """A page of the edges that a question is about; `after` is the rowid of the last one seen."""
