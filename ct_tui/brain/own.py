@@ -166,6 +166,12 @@ def finish_run(
         db.do(r.update(undone_by=run).where(r.id == row.undoes))
 
 
+def add_numbers(db: Db, run: int, numbers: Mapping[str, Any]) -> None:
+    """Store more numbers with a run."""
+    known = json.dumps({**json.loads(_run(db, run).numbers), **numbers})
+    db.do(models.Run.update(numbers=known).where(models.Run.id == run))
+
+
 def changes_of_run(db: Db, run: int) -> list[tuple[str, str, str, int | None]]:
     """The type changes that a run made, oldest first: entity, from, to, ruling."""
     rows = db.stream(sql.CHANGES_OF_RUN, (run,))

@@ -24,7 +24,7 @@ from ct_tui.domain.edge_repairs import (
     repaired_ids,
     undo_repairs,
 )
-from ct_tui.domain.edges import EdgeCounts, EdgeState, EffectTally, Rulebook, Signatures, Triples
+from ct_tui.domain.edges import EdgeCounts, EdgeState, EffectTally, Rulebook, Signatures, Triple, Triples
 from ct_tui.domain.ensure import applies_to
 from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.manifest import TIER_FACT, EdgeType
@@ -32,7 +32,6 @@ from ct_tui.domain.names import label_key
 from ct_tui.domain.plan import EdgeChangeKind, EdgeEffect
 from ct_tui.domain.queue import EdgeView
 from ct_tui.domain.rulings import Alias, EdgeRepair, Legalize, Merge, Repair, Retype, Ruling
-from ct_tui.heal.duplicates import ruled_merges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.edges import Edge, EdgeHistoryRow
     from ct_tui.brain.sources import SourceIndex
-    from ct_tui.domain.edges import Cell, Fit, Triple
+    from ct_tui.domain.edges import Cell, Fit
     from ct_tui.domain.manifest import Manifests, Vocabulary
-    from ct_tui.domain.plan import EdgeRow, TypeChange
+    from ct_tui.domain.plan import EdgeChange, EdgeRow, Plan
     from ct_tui.domain.rulings import Body
     from ct_tui.heal.situation import Situation
 
@@ -116,14 +115,20 @@ class EdgeReport:
 class EdgeLens:
     """The edges as one situation sees them; each part is read when it is first asked for, then kept."""
 
-    def __init__(self, brain: Brain, situation: Situation, changes: Callable[[], Sequence[TypeChange]]) -> None:
-        """`changes` gives the plan's type changes; it is asked when something first depends on them."""
+    def __init__(self, brain: Brain, situation: Situation, plan: Callable[[], Plan]) -> None:
+        """`plan` gives what is considered: for a heal all but the repairs of edges, for an undo the whole of it.
+
+        It is asked when something first depends on it.
+        """
         self.brain = brain
         self.situation = situation
         self.lock = threading.RLock()
-        self._changes = changes
+        self._plan = plan
 
-    # Who judges, and what is counted
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan that is considered."""
+        return self._plan()
 
     @cached_property
     def now(self) -> Rulebook:
@@ -132,8 +137,8 @@ class EdgeLens:
 
     @cached_property
     def then(self) -> Rulebook:
-        """The definitions once heal has run."""
-        return rulebook(self.situation.manifests)
+        """The definitions once the plan has run; an undo leaves them alone."""
+        return self.now if self.plan.undoes is not None else rulebook(self.situation.manifests)
 
     @cached_property
     def marks(self) -> Scope:
@@ -144,13 +149,12 @@ class EdgeLens:
     @cached_property
     def scope(self) -> Scope:
         """How ends are seen: their marks, and the types that the plan gives, a merged id having its survivor's."""
-        moves = {change.entity: change.to_type for change in self._changes()}
-        with self.lock, self.brain.snapshot() as db:
-            merges = {m.entity: m.after for m in ruled_merges(db, self.situation)[0] if m.after is not None}
-            if merges:
-                ends = EdgeReader(db, self.situation.schema, self.marks).ends(merges.values())
-                types = {loser: moves.get(survivor) or ends[survivor].type for loser, survivor in merges.items()}
-                moves.update({loser: kind for loser, kind in types.items() if kind is not None})
+        moves = {change.entity: change.to_type for change in self.plan.changes}
+        merges = {m.entity: m.after or m.entity for m in self.plan.merges}
+        if merges:
+            with self.lock, self.brain.snapshot() as db:
+                types = readers.names_of(db, list(merges.values()))
+            moves.update({i: moves.get(end) or types[end][1] for i, end in merges.items() if end in types})
         return replace(self.marks, moves=moves)
 
     @cached_property
@@ -172,32 +176,44 @@ class EdgeLens:
     @cached_property
     def _repair_parts(self) -> tuple[RepairPlan, dict[str, Subject]]:
         repairs = self.situation.acting.repairs
-        ids = repaired_ids(repairs)
+        undoing = self.plan.undoes is not None
+        ids = tuple(c.edge for c in self.plan.edge_changes) if undoing else repaired_ids(repairs)
         if not ids:
             return RepairPlan(), {}
         with self.lock, self.brain.snapshot() as db:
             subjects = {e.row.id: Subject(e.row, e.triple, e.readable) for e in self.reader(db).by_id(ids)}
+            if undoing:
+                return RepairPlan(self.plan.edge_changes), subjects
             settled = {i: replace(s, triple=s.triple.settled) for i, s in subjects.items()}
             past = _past(edge_history(db, self.situation.schema, edges=ids))
             return plan_repairs(repairs, settled, past, self.then, lambda row: twin_of(db, row)), subjects
 
     @cached_property
+    def _repaired(self) -> tuple[tuple[EdgeChange, Triple | None, Triple | None], ...]:
+        """Each repair with the edge's triple before it (as it stands) and after the whole plan; None is no edge."""
+        back = [c.after for c in self.repairs.changes if c.before is None and c.after is not None]
+        with self.lock, self.brain.snapshot() as db:
+            ends = self.reader(db).ends(i for row in back for i in (row.source_id, row.target_id)) if back else {}
+        found: list[tuple[EdgeChange, Triple | None, Triple | None]] = []
+        for change in self.repairs.changes:
+            if change.before is None and change.after is not None:
+                row = change.after
+                restored = Triple(row.edge_type, ends[row.source_id].settled, ends[row.target_id].settled)
+                found.append((change, None, restored))
+            else:
+                before = self.subjects[change.edge].triple
+                found.append((change, before, after_triple(change, before.settled)))
+        return tuple(found)
+
+    @cached_property
     def planned(self) -> Triples:
         """The edges counted as if the plan had run."""
         settled = self.triples.after()
-        if not self.repairs.changes:
+        if not self._repaired:
             return settled
-        gone: list[Triple] = []
-        come: list[Triple] = []
-        loops = 0
-        for change in self.repairs.changes:
-            before = self.subjects[change.edge].triple.settled
-            after = after_triple(change, before)
-            gone.append(before)
-            if after is not None:
-                come.append(after)
-            elif change.before is not None and change.before.source_id == change.before.target_id:
-                loops -= 1
+        gone = [before.settled for _, before, _ in self._repaired if before is not None]
+        come = [after for _, _, after in self._repaired if after is not None]
+        loops = sum(_is_loop(c.after) - _is_loop(c.before) for c, _, _ in self._repaired)
         return settled.changed(gone, come, loops)
 
     def reader(self, db: Db) -> EdgeReader:
@@ -301,11 +317,11 @@ class EdgeLens:
             tally = EffectTally()
             for triple, n in self.triples:
                 tally.add(self.now.state(triple), self.then.state(triple.settled), n)
-            for change in self.repairs.changes:
-                before = self.subjects[change.edge].triple
-                after = after_triple(change, before.settled)
-                tally.add(self.now.state(before), self.then.state(before.settled), -1)
-                tally.add(self.now.state(before), None if after is None else self.then.state(after), 1)
+            for _, before, after in self._repaired:
+                was = None if before is None else self.now.state(before)
+                if before is not None:
+                    tally.add(was, self.then.state(before.settled), -1)
+                tally.add(was, None if after is None else self.then.state(after), 1)
             return tally.effect
 
     @cached_property
@@ -503,6 +519,10 @@ def _edge_view(row: ListedEdge, own: Collection[str]) -> EdgeView:
     else:
         other = (False, row.source, row.source_name, row.source_type or "")
     return EdgeView(row.id, row.edge_type, *other, row.state.value)
+
+
+def _is_loop(row: EdgeRow | None) -> bool:
+    return row is not None and row.source_id == row.target_id
 
 
 def _past(rows: Iterable[EdgeHistoryRow]) -> list[Past]:

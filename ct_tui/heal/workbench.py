@@ -31,6 +31,7 @@ from ct_tui.heal.edge_desk import EdgeDesk
 from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens, undo_edge_changes
 from ct_tui.heal.held import held_proposals
+from ct_tui.heal.late_counts import LateCounts
 from ct_tui.heal.policy_desk import PolicyDesk, make_change
 from ct_tui.heal.review import build_queue
 from ct_tui.heal.shields import shields
@@ -119,15 +120,19 @@ class View:
             return survey(db, self.situation)
 
     @cached_property
+    def types_and_merges(self) -> Plan:
+        """What heal would do now, but for the repairs of edges, which depend on it."""
+        return _with_merges(self, planner.make_plan(self.situation, self.found))
+
+    @cached_property
     def plan(self) -> Plan:
         """What heal would do now."""
-        plan = planner.make_plan(self.situation, self.found)
-        return _with_merges(self, _with_edges(self, plan))
+        return _with_edges(self, self.types_and_merges)
 
     @cached_property
     def edges(self) -> EdgeLens:
         """The brain's edges, as they are and as the plan makes them."""
-        return EdgeLens(self.brain, self.situation, lambda: self.found.changes)
+        return EdgeLens(self.brain, self.situation, lambda: self.types_and_merges)
 
     @cached_property
     def edge_questions(self) -> EdgeQuestions:
@@ -230,8 +235,10 @@ class Workbench:
         self._open()
 
     def _open(self) -> None:
-        self.brain = Brain(self.places.brain, read_only=self._asked_read_only)
-        self._watch = Watch(self.brain)
+        brain = Brain(self.places.brain, read_only=self._asked_read_only)
+        watch = Watch(brain)
+        self.brain, self._watch = brain, watch
+        self._late = LateCounts(brain)
         self._polled = self.stamp()
 
     def __enter__(self) -> Self:
@@ -241,9 +248,12 @@ class Workbench:
         self.close()
 
     def close(self) -> None:
-        """Let the writer finish and give the connections back."""
-        self._watch.close()
-        self.brain.close()
+        """Let the counts and the writer finish and give the connections back; raises where a count failed."""
+        try:
+            self._late.wait()
+        finally:
+            self._watch.close()
+            self.brain.close()
 
     @property
     def read_only(self) -> bool:
@@ -270,9 +280,14 @@ class Workbench:
         change = self._watch.poll()
         if change is Change.REPLACED:
             with self._lock:
-                self.close()
-                self._view = None
+                watch, brain, late = self._watch, self.brain, self._late
+                # Where the new file is no brain this raises, the old connections stay, and the next look tries again.
                 self._open()
+                self._view = None
+                with contextlib.suppress(BrainError):  # what it counted belongs to a file that is gone
+                    late.wait()
+                watch.close()
+                brain.close()
             return change
         if change is Change.GONE:
             return change
@@ -460,7 +475,7 @@ class Workbench:
         return self.view().policy_desk
 
     def set_policy(self, change: PolicyChange) -> SetResult:
-        """Check and write one change of the policy; raises a CtTuiError and leaves all as it was where a check fails."""
+        """Check and write one change of the policy; where a check fails a CtTuiError is raised and nothing written."""
         return make_change(self.brain, self.places.config, change)
 
     def edges_of(self, item: QueueItem, *, after: int = 0, limit: int = 200) -> tuple[ListedEdge, ...]:
@@ -607,8 +622,8 @@ class Workbench:
 
     # Healing
 
-    def plan(self, *, effect: bool = True) -> Plan:
-        """What heal would do now; writes nothing. Without `effect` the brain's edges are not counted for it."""
+    def plan(self, *, effect: bool = False) -> Plan:
+        """What heal would do now; writes nothing. With `effect` edges are counted for what it does to them."""
         view = self.view()
         with view.lock:
             return replace(view.plan, edges=view.edges.effect) if effect else view.plan
@@ -621,12 +636,13 @@ class Workbench:
         """Read a saved plan; raises BadInput."""
         return plan_file.load_plan(file)
 
-    def undo_plan(self, run: int) -> Plan:
-        """The inverse of a run; raises BadInput for an unknown one."""
+    def undo_plan(self, run: int, *, effect: bool = False) -> Plan:
+        """The inverse of a run; raises BadInput for an unknown one. `effect` counts what it does to edges."""
         view = self.view()
         with self.brain.snapshot() as db:
             undo = _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run))
-            return _with_merge_undo(view, db, undo)
+            undo = _with_merge_undo(view, db, undo)
+            return replace(undo, edges=EdgeLens(self.brain, view.situation, lambda: undo).effect) if effect else undo
 
     def apply(
         self,
@@ -727,7 +743,14 @@ class Workbench:
     ) -> Receipt:
         self._remember_head()
         applier = Applier(self.brain, plan, by=by or reviewer(), now=self._clock, progress=progress, stop=stop)
-        return applier.run(backup=backup, closing=closing)
+        receipt = applier.run(backup=backup, closing=closing)
+        if receipt.run is not None and not receipt.stopped:
+            self._late.start(receipt.run, self._count_edges)
+        return receipt
+
+    def _count_edges(self) -> dict[str, int]:
+        """The conformance counts of this moment, for the trend."""
+        return self.view().edges.numbers()
 
     def _closing_without_marks(self) -> Closing:
         """What a heal records that policy drift stopped after the manifests."""
@@ -741,16 +764,15 @@ class Workbench:
             return Closing(view.plan.queued, marks, view.situation.memos, self._numbers())
 
     def _numbers(self) -> dict[str, Any]:
-        """The numbers of one night, for the trend."""
+        """The numbers of one night, for the trend; the edges follow once they are counted."""
         view = self.view()
         found = view.census
-        numbers: dict[str, Any] = {
+        return {
             "live": found.live,
             "undeclared_entities": found.undeclared_entities,
             "undeclared_types": found.undeclared_types,
             "declared_types": found.declared_types,
         }
-        return {**numbers, "edges": view.edges.numbers()}
 
     # Curating
 
@@ -829,6 +851,12 @@ class Workbench:
         view = self.view()
         with self.brain.snapshot() as db:
             return duplicates.board(db, view.situation, near=near, pace=lint.Pace(progress=progress, stop=stop))
+
+    def reweigh_duplicates(self, board: Board) -> Board:
+        """A board of before against the rulings in force now; the names are not compared again."""
+        view = self.view()
+        with self.brain.snapshot() as db:
+            return duplicates.reweighed(db, view.situation, board)
 
     def compares_by_itself(self) -> bool:
         """Whether the brain is small enough for its names to be compared without being asked."""

@@ -14,12 +14,12 @@ import pytest
 from ct_tui.brain.connection import Brain
 from ct_tui.brain.edges import EdgeReader, Mark, Scope
 from ct_tui.domain.edges import EdgeState, End, Liveness, Rulebook, Signatures, Triple
-from ct_tui.domain.errors import BadInput, StalePlan
+from ct_tui.domain.errors import BadInput, BrainError, StalePlan
 from ct_tui.domain.manifest import EdgeType, NodeType, Vocabulary
 from ct_tui.domain.plan import EdgeEffect
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.redirects import Redirects
-from ct_tui.domain.rulings import Alias, EdgeRepair, Keep, Legalize, Repair, Retype, Revoke
+from ct_tui.domain.rulings import Alias, EdgeRepair, Keep, Legalize, Merge, Repair, Retype, Revoke
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +106,8 @@ def test_october_before_and_after_heal_and_undo(october_lab: Lab, either_way: st
     lab.found()
     with lab.bench() as bench:
         foreseen = bench.edges(after_plan=True).as_json(), bench.edges(after_plan=True, list_=True).as_json()
-        plan = bench.plan()
+        plan = bench.plan(effect=True)
+        assert bench.plan().edges is None
         assert bench.edges().as_json() == before
     assert plan.edges == EdgeEffect(gained=10, broken=0, still_violating=16)
     report = lab.heal()
@@ -118,6 +119,9 @@ def test_october_before_and_after_heal_and_undo(october_lab: Lab, either_way: st
         assert bench.runs()[0].numbers["edges"]["violating"] == 16
         assert bench.runs()[0].numbers["edges"]["exact"] == 42
     assert report.run is not None
+    with lab.bench() as bench:
+        # The types go back and the legalised stay, so what the heal gained is lost.
+        assert bench.undo_plan(report.run, effect=True).edges == EdgeEffect(gained=0, broken=10, still_violating=16)
     lab.undo(report.run)
     again = assert_counted(lab)
     assert [again[s] for s in STATES] == [before[s] for s in STATES]
@@ -468,11 +472,18 @@ def test_a_repair_is_written_kept_in_history_and_undone(
     with small.bench() as bench:
         assert bench.runs()[0].edges == 1
     assert small.heal().edges == 0
+    with small.bench() as bench:
+        effect = bench.undo_plan(run, effect=True).edges
+    assert effect is not None
+    mended = body.repair is Repair.REVERSE
+    assert effect == EdgeEffect(broken=int(mended), still_violating=2 - int(mended))
     receipt = small.undo(run)
     assert receipt.edges == 1
     assert edges_table(small) == before
     with small.bench() as bench:
         assert bench.runs()[0].undoes == run
+        assert bench.runs()[0].numbers["edges"]["violating"] == 2
+        assert bench.runs()[-1].numbers["edges"]["violating"] == (2 if body.repair is Repair.RENAME else 1)
     assert small.heal().edges == 1
 
 
@@ -691,6 +702,35 @@ def test_suggestions_for_a_type_count_the_edges_that_each_target_would_satisfy(s
         assert lens.fits("AGENT")["role"] == (2, 3)
         assert lens.fits_of(["agent1"])["person"] == (1, 1)
         assert lens.fits_of(["agent0", "agent1"])["role"] == (1, 2)
+
+
+def test_a_ruled_merge_gives_the_edges_their_survivors_type(small: Lab) -> None:
+    edge(small.case, "e1", "agent0", "knows", "person")
+    body = Merge("person", ("agent0",))
+    with small.bench() as bench:
+        assert bench.impact(body).gained == 1
+    small.rule(body)
+    assert counts(small, after_plan=True).exact == 1
+    report = small.heal()
+    assert report.run is not None
+    assert counts(small).exact == 1
+    with small.bench() as bench:
+        assert bench.undo_plan(report.run, effect=True).edges == EdgeEffect(broken=1)
+
+
+def test_a_count_that_fails_is_said_when_the_brain_is_closed(small: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    edge(small.case, "e1", "person", "hasRole", "agent0")
+    small.rule(Alias("agent", "role"))
+
+    def fail(self: object) -> dict[str, int]:
+        raise BrainError("the disk is full", "make room")
+
+    monkeypatch.setattr("ct_tui.heal.edges.EdgeLens.numbers", fail)
+    with pytest.raises(BrainError, match="run 1 is done, but its edges were not counted") as said:
+        small.heal()
+    assert said.value.remedy == "make room"
+    assert small.type_of("agent0") == "role"
+    assert "edges" not in json.loads(str(small.case.value("SELECT numbers FROM ct_tui_run")))
 
 
 # Causes

@@ -34,7 +34,7 @@ def command(settings: Settings, out: Path | None, everything: bool) -> None:
     from ct_tui.heal.planner import plan_as_json
 
     with settings.workbench() as bench:
-        plan = bench.plan()
+        plan = bench.plan(effect=True)
         if out is not None:
             refuse_to_overwrite(out)
             bench.save_plan(plan, out)

@@ -31,7 +31,7 @@ def command(settings: Settings, run: int, yes: bool, backup: bool | None) -> int
     from ct_tui.heal.planner import plan_as_json
 
     with settings.workbench() as bench:
-        plan = bench.undo_plan(run)
+        plan = bench.undo_plan(run, effect=True)
         if yes:
             return write_plan(settings, bench, plan, backup=backup)
     settings.give(plan_as_json(plan), lambda: plan_lines(plan, settings.out.width))

@@ -80,7 +80,9 @@ class PlanScreen(Looking, ViewScreen):
             bench, undo = self.session.bench, self._undo
 
             def make() -> PlanLaid:
-                return PlanLaid(lay_out(bench.plan() if undo is None else bench.undo_plan(undo)))
+                return PlanLaid(
+                    lay_out(bench.plan(effect=True) if undo is None else bench.undo_plan(undo, effect=True))
+                )
 
             self.station.survey("plan", "making the plan", make, self)
 
