@@ -395,6 +395,19 @@ def board(db: Db, situation: Situation, *, near: bool = True, pace: Pace | None 
     )
 
 
+def reweighed(db: Db, situation: Situation, found: Board) -> Board:
+    """A board of before against the rulings in force now; the names are not compared again."""
+    ahead, apart = _ahead(db, situation), kept_apart(situation.acting, situation.today)
+    groups = [replace(c, ruled=ahead.settles(c.group.members)) for c in found.groups]
+    split = [c.group.members for c in groups if apart.all_apart(c.group.members)]
+    return replace(
+        found,
+        groups=tuple(c for c in groups if c.group.members not in split),
+        near=tuple(replace(n, ruled=ahead.settles(n.members)) for n in found.near if not apart.separates(*n.members)),
+        apart=(*found.apart, *split),
+    )
+
+
 def _near_cards(db: Db, situation: Situation, pairs: Sequence[NearPair]) -> tuple[NearGroup, ...]:
     """Near pairs with what speaks for either member and what rulings say of them."""
     found = near_groups(pairs, _shared_passages(db, situation, pairs), kept_apart(situation.acting, situation.today))

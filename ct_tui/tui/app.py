@@ -17,20 +17,20 @@ from textual.widgets import Input, TextArea
 from ct_tui.domain.errors import CtTuiError
 from ct_tui.tui import theme
 from ct_tui.tui.actions import BASE, IN_DIALOGS, Action, Group, key_name, shown_keys
+from ct_tui.tui.beside import Comparing, Linting
 from ct_tui.tui.keyfile import load_registry
 from ct_tui.tui.lanes import Lane, errand, unexpected
-from ct_tui.tui.linting import Linting
 from ct_tui.tui.messages import (
     CensusRead,
     Failed,
     LedgerRead,
-    Linted,
-    LintWent,
     Noticed,
     NotOpened,
     Opened,
     QueueRead,
     TableRead,
+    WorkDone,
+    WorkWent,
 )
 from ct_tui.tui.screens import View, find_views
 from ct_tui.tui.screens.base import ViewScreen
@@ -80,6 +80,7 @@ class Workstation(App[int], inherit_bindings=False):
         self.writing = Lane("write")
         self.stops: list[threading.Event] = []
         self.linting = Linting(self)
+        self.comparing = Comparing(self)
         self._reading = False
         self._read_again = False
 
@@ -192,15 +193,15 @@ class Workstation(App[int], inherit_bindings=False):
     def _failed(doing: str) -> Callable[[CtTuiError], Message]:
         return lambda error: Failed(doing, error)
 
-    def on_linted(self, message: Linted) -> None:
-        """A lint run is over."""
-        self.linting.take(message)
+    def on_work_done(self, message: WorkDone) -> None:
+        """Long work is over: the views that show it show the result."""
+        message.work.take(message)
         self.show_session()
 
-    def on_lint_went(self, message: LintWent) -> None:
-        """A lint run went on: the views that show it say how far."""
-        if self.linting.running:
-            self.linting.progress = message.progress
+    def on_work_went(self, message: WorkWent) -> None:
+        """Long work went on: the views that show it say how far."""
+        if message.work.running:
+            message.work.progress = message.progress
             for screen in self.screen_stack:
                 if isinstance(screen, ViewScreen) and screen.is_mounted:
                     screen.show_progress()
@@ -406,6 +407,7 @@ class Workstation(App[int], inherit_bindings=False):
         for stop in self.stops:
             stop.set()
         self.linting.close()
+        self.comparing.close()
         for lane in (self._look, self._survey, self._watching):
             lane.close(wait=False)
         await asyncio.to_thread(self.writing.close, wait=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.watch import Change
     from ct_tui.domain.census import RawText
+    from ct_tui.domain.duplicates import MergeReport
     from ct_tui.domain.errors import CtTuiError
     from ct_tui.domain.history import HistoryRow, Ledger, RunRow
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.plan import Progress, Receipt
     from ct_tui.domain.queue import EntityView, Impact, Queue, Quote
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.duplicates import Comparison
     from ct_tui.heal.workbench import CensusReport, Workbench
-    from ct_tui.tui.findings import Catalog
+    from ct_tui.tui.beside import Beside
     from ct_tui.tui.session import Signer
     from ct_tui.tui.signing import KeyChoice
     from ct_tui.tui.text import Line
@@ -258,22 +260,26 @@ class QuotesRead(Message):
         self.vault = vault
 
 
-class Linted(Message):
-    """A lint run is over, whole or stopped; `before` says that the brain was written since it was looked at."""
+class WorkDone(Message):
+    """Long work beside the screens is over, whole or stopped; `before` says that the brain was written since."""
 
-    def __init__(self, catalog: Catalog | None, error: CtTuiError | None, age: int, *, before: bool = False) -> None:
+    def __init__(
+        self, work: Beside[Any], result: Any, error: CtTuiError | None, age: int, *, before: bool = False
+    ) -> None:
         super().__init__()
-        self.catalog = catalog
+        self.work = work
+        self.result = result
         self.error = error
         self.age = age
         self.before = before
 
 
-class LintWent(Message):
-    """A lint run has looked at more rows."""
+class WorkWent(Message):
+    """Long work beside the screens went on."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, work: Beside[Any], progress: Progress) -> None:
         super().__init__()
+        self.work = work
         self.progress = progress
 
 
@@ -302,3 +308,20 @@ class RecordRead(Message):
     def __init__(self, sections: tuple[tuple[str, tuple[Line, ...]], ...]) -> None:
         super().__init__()
         self.sections = sections
+
+
+class Swept(Message):
+    """The merge that needs no ruling is worked out, or written."""
+
+    def __init__(self, report: MergeReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+class Compared(Message):
+    """Entities beside each other are read; `key` is the row's that asked."""
+
+    def __init__(self, key: str, comparison: Comparison) -> None:
+        super().__init__()
+        self.key = key
+        self.comparison = comparison

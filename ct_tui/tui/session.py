@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.rulings import DeadAlias, Ruling, RulingTable
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.policy.paths import Places
+    from ct_tui.tui.cases import Decision
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Session:
     passphrases: dict[Path, str] = field(default_factory=dict, repr=False)
     deferred: list[str] = field(default_factory=list)
     mine: list[int] = field(default_factory=list)
+    piled: dict[str, Decision] = field(default_factory=dict)
     last_verb: str = ""
     last_target: str = ""
     age: int = 0

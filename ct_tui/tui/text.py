@@ -90,6 +90,11 @@ def moment(seconds: float | None, ink: str = "") -> Piece:
     return Piece(_moment_text(seconds, "%Y-%m-%d %H:%M"), ink)
 
 
+def date(seconds: float | None, ink: str = "") -> Piece:
+    """A point in time (epoch seconds) as local date; None is a dash."""
+    return Piece(_moment_text(seconds, "%Y-%m-%d"), ink)
+
+
 def day(seconds: float | None, ink: str = "") -> Piece:
     """A point in time (epoch seconds) as local month, day and minute, for narrow columns."""
     return Piece(_moment_text(seconds, "%m-%d %H:%M"), ink)

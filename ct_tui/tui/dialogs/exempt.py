@@ -53,9 +53,9 @@ class ExceptDialog(RulingDialog):
         )
         yield Input(placeholder="for good", compact=True, id="until")
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """List what is accepted."""
-        super().on_mount()
+        super().prepare()
         lines = [_finding_line(f) for f in self._findings[:SHOWN]]
         more = len(self._findings) - SHOWN
         self.query_one("#accepted", Notice).show(

@@ -45,9 +45,9 @@ class RecordDialog(ReadingDialog):
         yield Tabs(list(SECTIONS.items()), id="sections")
         yield from super().compose_body()
 
-    def on_mount(self) -> None:
+    def prepare(self) -> None:
         """Have it read."""
-        super().on_mount()
+        super().prepare()
         self.query_one("#sections").display = False
         bench, finding = self.session.bench, self._finding
         if bench is not None:

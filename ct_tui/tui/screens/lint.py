@@ -137,7 +137,7 @@ class LintScreen(Looking, ViewScreen):
     @property
     def catalog(self) -> Catalog | None:
         """What lint found last."""
-        return self.station.linting.catalog
+        return self.station.linting.result
 
     # What is under the cursor
 
@@ -350,7 +350,6 @@ class LintScreen(Looking, ViewScreen):
         """Another rule narrows the findings; another finding has another detail."""
         if event.rows is self.rules and event.row is not None and event.row.key != self._rule:
             self._choose_rule(event.row.key)
-        super().on_row_list_moved(event)
 
     def on_choice_strip_chosen(self, event: ChoiceStrip.Chosen) -> None:
         """A rule was clicked in the strip."""

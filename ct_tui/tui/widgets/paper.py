@@ -11,7 +11,7 @@ from ct_tui.tui.text import NOTHING, Line, wrapped
 from ct_tui.tui.widgets.ink import Inked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.strip import Strip
 
@@ -25,13 +25,15 @@ class Paper(ScrollView, Inked, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: tuple[Line, ...] = ()
+        self._make: Callable[[int], Sequence[Line]] | None = None
         self._drawn: list[Line] = []
         self._width = 0
         self._about = ""
 
-    def show(self, lines: Sequence[Line], about: str = "") -> None:
-        """Show a text; one about something else begins at its top."""
-        self._lines = tuple(lines)
+    def show(self, lines: Sequence[Line] | Callable[[int], Sequence[Line]], about: str = "") -> None:
+        """Show a text, or what makes one for a width; one about something else begins at its top."""
+        self._make = lines if callable(lines) else None
+        self._lines = () if callable(lines) else tuple(lines)
         same, self._about = about == self._about, about
         self._lay_out()
         if not same:
@@ -74,6 +76,8 @@ class Paper(ScrollView, Inked, can_focus=True, inherit_bindings=False):
     def _lay_out(self) -> None:
         self._width = self.size.width
         width = max(1, self._width)
+        if self._make is not None:
+            self._lines = tuple(self._make(width))
         drawn: list[Line] = []
         for line in self._lines:
             drawn.extend(wrapped(line, width, _indent(line)))

@@ -181,6 +181,10 @@ class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         """The row shown at an index, or None where it is not read yet."""
         return self._source.row(index)
 
+    def shown_row(self, index: int) -> Row | None:
+        """The row at an index of those shown; None where there is none or it is not read yet."""
+        return self._source.row(index)
+
     @property
     def all_rows(self) -> RowSource:
         """The source without the filter."""
