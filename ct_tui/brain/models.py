@@ -25,6 +25,12 @@ class Raw(peewee.Field):
         return value
 
 
+class Number(Raw):
+    """A number column that hands out exactly what stands in it."""
+
+    field_type = "INTEGER"
+
+
 class _Table(peewee.Model):
     class Meta:
         database = None
@@ -133,11 +139,11 @@ class Chunk(_Table):
     """chunks: passages of documents; the same content_hash may stand in several documents."""
 
     id = peewee.AutoField()
-    doc_id = peewee.IntegerField()
+    doc_id = Number()
     chunk_text = Raw()
-    position = peewee.IntegerField()
-    start_line = peewee.IntegerField()
-    end_line = peewee.IntegerField()
+    position = Number()
+    start_line = Number()
+    end_line = Number()
     content_hash = Raw()
 
     class Meta:
@@ -251,7 +257,7 @@ class ProposalSource(_Table):
     """curated_proposal_sources: the documents behind a proposal."""
 
     proposal_id = Raw()
-    doc_id = peewee.IntegerField()
+    doc_id = Number()
     role = Raw()
 
     class Meta:
@@ -263,24 +269,24 @@ class Run(_Table):
     """ct_tui_run, ours: one applied plan; `at` in seconds, `numbers` and `legalized` are JSON."""
 
     id = peewee.AutoField()
-    kind = peewee.TextField()
-    at = peewee.IntegerField()
-    by = peewee.TextField()
-    status = peewee.TextField()
-    plan_digest = peewee.TextField()
-    rulings_seq = peewee.IntegerField()
-    rulings_hash = peewee.TextField()
-    policy = peewee.TextField()
-    retyped = peewee.IntegerField(default=0)
-    recased = peewee.IntegerField(default=0)
-    edges = peewee.IntegerField(default=0)
-    conflicts = peewee.IntegerField(default=0)
-    queued = peewee.IntegerField(null=True)
-    legalized = peewee.TextField(default="[]")
-    undoes = peewee.IntegerField(null=True)
-    undone_by = peewee.IntegerField(null=True)
-    backup = peewee.TextField(null=True)
-    numbers = peewee.TextField(default="{}")
+    kind = Raw()
+    at = Number()
+    by = Raw()
+    status = Raw()
+    plan_digest = Raw()
+    rulings_seq = Number()
+    rulings_hash = Raw()
+    policy = Raw()
+    retyped = Number(default=0)
+    recased = Number(default=0)
+    edges = Number(default=0)
+    conflicts = Number(default=0)
+    queued = Number(null=True)
+    legalized = Raw(default="[]")
+    undoes = Number(null=True)
+    undone_by = Number(null=True)
+    backup = Raw(null=True)
+    numbers = Raw(default="{}")
 
     class Meta:
         table_name = "ct_tui_run"
@@ -293,11 +299,11 @@ class TypeChangeRow(_Table):
     entity_id = Raw()
     from_type = Raw(column_name="from")
     to_type = Raw(column_name="to")
-    reason = peewee.TextField()
-    ruling = peewee.IntegerField(null=True)
-    run = peewee.IntegerField(index=True)
-    by = peewee.TextField()
-    at = peewee.IntegerField()
+    reason = Raw()
+    ruling = Number(null=True)
+    run = Number(index=True)
+    by = Raw()
+    at = Number()
 
     class Meta:
         table_name = "ct_tui_type_change"
@@ -308,14 +314,14 @@ class EdgeChangeRow(_Table):
     """ct_tui_edge_change, ours: every repaired edge, appended only; `before`, `after` JSON rows, `at` in seconds."""
 
     id = peewee.AutoField()
-    run = peewee.IntegerField(index=True)
+    run = Number(index=True)
     edge = Raw(index=True)
-    kind = peewee.TextField()
-    before = peewee.TextField(null=True)
-    after = peewee.TextField(null=True)
-    ruling = peewee.IntegerField(null=True)
-    by = peewee.TextField()
-    at = peewee.IntegerField()
+    kind = Raw()
+    before = Raw(null=True)
+    after = Raw(null=True)
+    ruling = Number(null=True)
+    by = Raw()
+    at = Number()
 
     class Meta:
         table_name = "ct_tui_edge_change"
@@ -324,8 +330,8 @@ class EdgeChangeRow(_Table):
 class StateRow(_Table):
     """ct_tui_state, ours: what this program remembers about the brain, such as the rulings' head last seen."""
 
-    key = peewee.TextField(primary_key=True)
-    value = peewee.TextField()
+    key = Raw(primary_key=True)
+    value = Raw()
 
     class Meta:
         table_name = "ct_tui_state"
@@ -338,13 +344,13 @@ class MergeRow(_Table):
     """
 
     id = peewee.AutoField()
-    run = peewee.IntegerField(index=True)
+    run = Number(index=True)
     loser = Raw(index=True)
     survivor = Raw(null=True)
     previous = Raw(null=True)
-    ruling = peewee.IntegerField(null=True)
-    by = peewee.TextField()
-    at = peewee.IntegerField()
+    ruling = Number(null=True)
+    by = Raw()
+    at = Number()
 
     class Meta:
         table_name = "ct_tui_merge"
@@ -358,15 +364,15 @@ class AssertionRow(_Table):
     """
 
     edge_id = Raw(primary_key=True)
-    valid_from = peewee.IntegerField(default=0)
-    valid_to = peewee.IntegerField(default=0)
+    valid_from = Number(default=0)
+    valid_to = Number(default=0)
     confidence = peewee.FloatField(null=True)
-    kind = peewee.TextField()
-    provenance = peewee.TextField()
-    statement = peewee.TextField(default="")
-    flagged_by = peewee.TextField(null=True)
-    by = peewee.TextField()
-    at = peewee.IntegerField()
+    kind = Raw()
+    provenance = Raw()
+    statement = Raw(default="")
+    flagged_by = Raw(null=True)
+    by = Raw()
+    at = Number()
 
     class Meta:
         table_name = "ct_tui_assertion"
@@ -375,11 +381,11 @@ class AssertionRow(_Table):
 class FindingRow(_Table):
     """ct_tui_finding, ours: what lint found at the end of the last night; `first_at` in seconds."""
 
-    fingerprint = peewee.IntegerField(primary_key=True)
-    rule = peewee.TextField()
-    first_run = peewee.IntegerField()
-    first_at = peewee.IntegerField()
-    last_run = peewee.IntegerField()
+    fingerprint = Number(primary_key=True)
+    rule = Raw()
+    first_run = Number()
+    first_at = Number()
+    last_run = Number()
 
     class Meta:
         table_name = "ct_tui_finding"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import peewee
 
 from ct_tui.brain import models, own, sql
 from ct_tui.domain.census import RawText, display, readable
 from ct_tui.domain.history import Event, HistoryRow, Origin, RunRow
-from ct_tui.domain.json_text import BadJson, parse_object
+from ct_tui.domain.json_text import BadJson, parse_json, parse_object
 from ct_tui.domain.manifest import ManifestRow, Manifests, read_manifest_row
 from ct_tui.domain.rulings import GARBLED, Head
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
+
+JsonT = TypeVar("JsonT", list[Any], dict[str, Any])
 
 CHUNK = 500
 """How many values one statement takes; far below SQLite's limit on variables."""
@@ -290,11 +291,11 @@ def history(
             display(r.entity_id),
             display(r.from_type),
             display(r.to_type),
-            r.reason,
-            r.ruling,
-            r.run,
-            r.by,
-            r.at,
+            display(r.reason),
+            _int_or_none(r.ruling),
+            _int(r.run),
+            display(r.by),
+            _int(r.at),
             names.get(r.entity_id, ("", ""))[0],
         )
         for r in rows
@@ -471,22 +472,31 @@ def _proposal(db: Db, schema: Schema, row: Any) -> ProposalRow:
 def _run(r: Any) -> RunRow:
     return RunRow(
         r.id,
-        r.kind,
-        r.at,
-        r.by,
-        r.status,
-        r.retyped,
-        r.recased,
-        tuple(json.loads(r.legalized)),
-        r.queued,
-        r.conflicts,
-        r.edges,
-        r.plan_digest,
-        r.undoes,
-        r.undone_by,
-        r.backup,
-        json.loads(r.numbers),
+        display(r.kind),
+        _int(r.at),
+        display(r.by),
+        display(r.status),
+        _int(r.retyped),
+        _int(r.recased),
+        tuple(str(t) for t in _json(r.legalized, [])),
+        _int_or_none(r.queued),
+        _int(r.conflicts),
+        _int(r.edges),
+        display(r.plan_digest),
+        _int_or_none(r.undoes),
+        _int_or_none(r.undone_by),
+        None if r.backup is None else display(r.backup),
+        _json(r.numbers, {}),
     )
+
+
+def _json(text: object, empty: JsonT) -> JsonT:
+    """A JSON value of the same kind as `empty`, which stands for what somebody garbled."""
+    try:
+        found = parse_json(text) if isinstance(text, str) else empty
+    except BadJson:
+        return empty
+    return found if type(found) is type(empty) else empty
 
 
 def _origin(row: Sequence[Any]) -> Origin:
@@ -523,3 +533,7 @@ def _parts(values: Sequence[str]) -> Iterator[list[str]]:
 
 def _int(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _int_or_none(value: object) -> int | None:
+    return value if isinstance(value, int) else None
