@@ -325,9 +325,9 @@ def merge_reason(members: Sequence[Weight], survivor: str, why: Sequence[str] = 
     near = f" ({'; '.join(why)})" if why and len(names) > 1 else ""
     if stays is None:
         return f"{one}{near}."
-    known = f"{_count(stays.facts, 'fact')} and {_count(stays.edges, 'edge')}"
-    summary = " and a summary" if stays.summary else ""
-    return f"{one}{near}. The {stays.type} {stays.id} stays: it has {known}{summary}."
+    known = f"{_count(stays.facts, 'fact')}, {_count(stays.edges, 'edge')}"
+    summary = "a summary" if stays.summary else "no summary"
+    return f"{one}{near}. The {stays.type} {stays.id} stays: it has {known} and {summary}."
 
 
 def apart_reason(members: Sequence[Weight]) -> str:
@@ -351,8 +351,13 @@ _WHY = {
 }
 
 
-def group_item(group: Group, name: str, ranked: Sequence[Suggestion], loops: Sequence[SelfLoop]) -> QueueItem:
-    """A duplicate group as a question; `data["bodies"]` holds one ruling for each suggestion and one to keep apart."""
+def group_item(
+    group: Group, name: str, ranked: Sequence[Suggestion], loops: Sequence[SelfLoop], members: Sequence[Weight] = ()
+) -> QueueItem:
+    """A duplicate group as a question; `data["bodies"]` holds one ruling for each suggestion and one to keep apart.
+
+    `data["members"]` says what speaks for each of them.
+    """
     why = [_WHY[group.queued]]
     if loops:
         why.append(f"merging turns {len(loops)} edges between them into loops: {', '.join(e for e, _, _ in loops[:5])}")
@@ -365,7 +370,12 @@ def group_item(group: Group, name: str, ranked: Sequence[Suggestion], loops: Seq
         tuple(why),
         ("no ruling says whether they are one thing",),
         tuple(ranked),
-        data={"group": group, "bodies": decisions(group.members, ranked), "self_loops": tuple(loops)},
+        data={
+            "group": group,
+            "bodies": decisions(group.members, ranked),
+            "self_loops": tuple(loops),
+            "members": tuple(members),
+        },
     )
 
 

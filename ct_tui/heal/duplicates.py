@@ -341,7 +341,7 @@ class Card:
 
     def item(self) -> QueueItem:
         """The group as a question of the review queue."""
-        return group_item(self.group, self.name, self.suggestions, self.self_loops)
+        return group_item(self.group, self.name, self.suggestions, self.self_loops, self.members)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from ct_tui.tui.theme import DARK, LIGHT, first_theme, plain_colours
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from textual.message import Message
     from textual.message_pump import MessagePump
@@ -313,18 +313,18 @@ class Workstation(App[int], inherit_bindings=False):
 
     # Actions of the application
 
-    def show_view(self, name: str) -> None:
-        """Bring a view to the front."""
+    def show_view(self, name: str) -> Awaitable[None] | None:
+        """Bring a view to the front; where it is opened anew, what can be waited for until it is there."""
         view = self.views[name]
         if isinstance(self.screen, ViewScreen) and name == self.screen.VIEW:
-            return
+            return None
         for screen in [s for s in self.screen_stack if isinstance(s, ViewScreen)]:
             if name == screen.VIEW:
                 while self.screen is not screen:
                     self.pop_screen()
                 screen.show_session()
-                return
-        self.push_screen(view.open())
+                return None
+        return self.push_screen(view.open())
 
     async def ask(self, dialog: Dialog) -> None:
         """Put a dialog in front; it has the keyboard before the next key is looked at."""

@@ -98,6 +98,24 @@ class Decision:
         return 0 if self.survivor is None else self.case.ids.index(self.survivor) + 1
 
 
+def case_of(item: QueueItem) -> Case | None:
+    """The case that a question of the queue is about; None where it only says where to look."""
+    group = item.data.get("group")
+    if item.kind is not ItemKind.DUPLICATE or group is None:
+        return None
+    by_id = {m.id: m for m in item.data["members"]}
+    return Case(
+        item.id,
+        item.label,
+        Stand.OPEN,
+        tuple(by_id[s.type] for s in item.suggestions if s.type in by_id),
+        item.suggestions,
+        group.queued,
+        None,
+        item.data["self_loops"],
+    )
+
+
 def cases_of(board: Board) -> tuple[Case, ...]:
     """Every case of a board: what waits for a human first, the largest ahead; what is ruled already last."""
     found = [*(_group_case(card) for card in board.groups), *(_near_case(near) for near in board.near)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.names import is_blank
 from ct_tui.domain.queue import EntityView, ItemKind, QueueItem
+from ct_tui.tui.answering import accept_dialog, merge_dialog, open_duplicates, open_lint
 from ct_tui.tui.messages import ProposalsRead
 from ct_tui.tui.repairing import asks_about_edges, declare_dialog, item_dialog, names_of_item
 from ct_tui.tui.screens.base import ViewScreen
@@ -38,6 +39,7 @@ OTHERWISE = {
     ItemKind.DEAD_ALIAS: "u revokes that ruling; or rule so that its target is declared.",
     ItemKind.SHIELDED: "A shielded entity is never retyped: x keeps it out of the queue.",
     ItemKind.MANIFEST: "A manifest that cannot be read is mended in the app, not by a ruling.",
+    ItemKind.FINDING: "x accepts the findings; L shows them one by one.",
     ItemKind.ROW: "Unreadable rows are never written; they are mended in the app.",
 }
 """What to do with questions that no type answers."""
@@ -84,6 +86,9 @@ class Deciding(ViewScreen):
         if item.kind is ItemKind.EDGE:
             await self._mend(item, at + 1)
             return
+        if item.kind is ItemKind.DUPLICATE:
+            await self._open(merge_dialog(self._questions(), at, self._decided))
+            return
         await self._map(at=item.suggestions[at].type)
 
     async def do_rule_map(self) -> None:
@@ -91,6 +96,10 @@ class Deciding(ViewScreen):
         item = self.item
         if item is not None and item.kind is ItemKind.EDGE:
             await self._mend(item, 1)
+            return
+        if item is not None and item.kind is ItemKind.DUPLICATE:
+            entity = self._entities()[:1]
+            await self._open(merge_dialog((item,), entity[0].id if entity else 0, self._decided))
             return
         await self._map(search=True)
 
@@ -153,6 +162,18 @@ class Deciding(ViewScreen):
             )
         )
 
+    # Views that go on with a question
+
+    async def do_view_lint(self) -> None:
+        """The findings, those of the rule asked about first."""
+        item = self.item
+        await open_lint(self.station, item if item is not None and item.kind is ItemKind.FINDING else None)
+
+    async def do_view_duplicates(self) -> None:
+        """The duplicates, the group asked about first."""
+        item = self.item
+        await open_duplicates(self.station, item if item is not None and item.kind is ItemKind.DUPLICATE else None)
+
     # Declaring, keeping, putting off
 
     async def do_rule_legalize(self) -> None:
@@ -176,6 +197,8 @@ class Deciding(ViewScreen):
         entities, item = self._entities(), self.item
         if item is not None and item.kind is ItemKind.EDGE:
             await self._mend(item, "keep")
+        elif item is not None and item.kind in {ItemKind.DUPLICATE, ItemKind.FINDING}:
+            await self._open(accept_dialog(self._questions() or (item,), self._decided))
         elif entities:
             ids = tuple(entity.id for entity in entities)
             title = (counted(len(ids), "entity", "entities", "title"),)

@@ -68,6 +68,7 @@ class DuplicatesScreen(Looking, ViewScreen):
         self._evidence: EvidenceRead | None = None
         self._piling = False
         self._landed = False
+        self._wanted = ""
 
     # Composition
 
@@ -134,9 +135,7 @@ class DuplicatesScreen(Looking, ViewScreen):
             self._store.renew({case.key: len(case.ids) for case in self._cases})
             self._known = None
         self._fill()
-        if not self._landed and self._cases:
-            self._landed = True
-            self._go_open(start=-1)
+        self._land()
         if comparing.trouble is not None:
             self.rows.empty = (
                 (say("✗ ", "bad"), data(comparing.trouble.message)),
@@ -315,9 +314,19 @@ class DuplicatesScreen(Looking, ViewScreen):
         )
 
     def show_case(self, key: str) -> None:
-        """Put the cursor on a case, as the queue asks for."""
-        self._landed = True
-        self.rows.move_to_key(key)
+        """Put the cursor on a case, as the queue asks for; once the names are compared where they are not yet."""
+        self._wanted = key
+        self._land()
+
+    def _land(self) -> None:
+        """Where the cursor begins: on the case that was asked for, else on the first that waits."""
+        if not self._cases:
+            return
+        if self._wanted:
+            self.rows.move_to_key(self._wanted)
+        elif not self._landed:
+            self._go_open(start=-1)
+        self._landed, self._wanted = True, ""
 
     # Deciding
 
@@ -564,7 +573,7 @@ VIEW = View(
         Action(
             "duplicates.sweep",
             ("a",),
-            "merge what needs no ruling",
+            "sweep",
             "Merge the groups of one name, type and summary, behind a dialog that states the counts.",
             Group.WRITE,
             DUPLICATES,

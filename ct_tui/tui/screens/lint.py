@@ -401,6 +401,7 @@ class LintScreen(Looking, ViewScreen):
         """Show the findings of one rule, as the queue asks for."""
         self._severity, self._fresh, self._rule = None, False, rule
         self._show_report()
+        self.findings.move_to(0)
 
     # Running
 
@@ -425,31 +426,31 @@ class LintScreen(Looking, ViewScreen):
             self.enter_pane(self.findings)
             return
         finding = self.finding
-        if finding is not None:
-            self._jump(finding)
-
-    def _jump(self, finding: Finding) -> None:
-        kind = finding.focus.kind
-        if kind is Kind.RULE:
+        if finding is not None and finding.focus.kind is Kind.RULE:
             raise BadInput("A rule that could not run is about no row.", "Its detail says why it could not run.")
+        if finding is not None:
+            self.station.call_next(self._jump, finding)
+
+    async def _jump(self, finding: Finding) -> None:
+        kind = finding.focus.kind
         if kind is Kind.RULING:
-            self._to_list("rulings", finding.focus.id)
+            await self._to_list("rulings", finding.focus.id)
         elif kind is Kind.TYPE:
-            self._to_list("census", f"type:{finding.focus.id!r}")
+            await self._to_list("census", f"type:{finding.focus.id!r}")
         else:
             from ct_tui.tui.dialogs.record import RecordDialog
 
-            self.station.call_next(self.station.ask, RecordDialog(finding))
+            await self.station.ask(RecordDialog(finding))
 
-    def _to_list(self, name: str, key: str) -> None:
+    async def _to_list(self, name: str, key: str) -> None:
         station = self.station
         if name == "census":
             station.do_view_census()
-        else:
-            station.show_view(name)
+        elif (mounted := station.show_view(name)) is not None:
+            await mounted
         screen = station.screen
-        if isinstance(screen, ViewScreen):
-            station.call_later(lambda: screen.rows.move_to_key(key))
+        if not isinstance(screen, ViewScreen) or not screen.rows.move_to_key(key):
+            station.tell_front(say("– It is not there any more: ", "warn"), data(key))
 
     def do_look_raw(self) -> None:
         """The row exactly as the brain holds it."""
