@@ -29,6 +29,9 @@ LABEL = 10
 NARROWEST = 20
 """Cells below which a column is not worth being one."""
 
+DATED = 70
+"""Cells from which a member's line also says when it was minted."""
+
 MOST = 8
 """Facts, edges or sources of one member that are listed; the others are counted."""
 
@@ -116,13 +119,15 @@ def loops_words(count: int) -> Line:
 def _member_table(case: Case, known: Comparison | None, width: int) -> Lines:
     """Every member in one line, its digit first."""
     created = {e.id: e.created_at for e in known.entities} if known is not None else {}
-    kind = max(9, min(18, width - 60))
+    dated = width >= DATED
+    kind = max(9, min(18, width - (60 if dated else 48)))
     yield (
         blank(4),
         *fit((say("type", "head"),), kind + 2),
         *right(say("facts", "head"), 5),
         *right(say("edges", "head"), 6),
-        say("  minted      id", "head"),
+        *((say("  minted    ", "head"),) if dated else NOTHING),
+        say("  id", "head"),
     )
     for at, member in enumerate(case.members, 1):
         yield (
@@ -131,8 +136,7 @@ def _member_table(case: Case, known: Comparison | None, width: int) -> Lines:
             *fit((data(member.type, "type", kind), *_undeclared(member)), kind + 2),
             *right(number(member.facts, "strong"), 5),
             *right(number(member.edges, "strong"), 6),
-            blank(2),
-            *fit((date(created.get(member.id), "dim"),), 10),
+            *((blank(2), *fit((date(created.get(member.id), "dim"),), 10)) if dated else NOTHING),
             blank(2),
             data(member.id, "dim"),
         )

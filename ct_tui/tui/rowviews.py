@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ct_tui.domain.lint.model import Severity
+from ct_tui.domain.queue import ItemKind
+from ct_tui.tui.cases import QUEUED_WORDS
+from ct_tui.tui.findings import SEVERITY_SIGNS
 from ct_tui.tui.papers import KIND_SIGNS
 from ct_tui.tui.text import blank, data, day, drawn, fit, number, right, say, share
 from ct_tui.tui.widgets.pictures import STATE_SIGNS, drift_bar, standing
@@ -79,7 +83,13 @@ def item_row(item: QueueItem, *, is_open: bool, deferred: bool) -> Parent:
 
 
 def _best(item: QueueItem) -> Line:
-    """The best suggestion with its score."""
+    """The best suggestion with its score; of a duplicate group why it waits, since an id says nothing."""
+    group = item.data.get("group") if item.kind is ItemKind.DUPLICATE else None
+    if group is not None and group.queued is not None:
+        return (QUEUED_WORDS[group.queued],)
+    if item.kind is ItemKind.FINDING and item.data.get("severity"):
+        sign, ink = SEVERITY_SIGNS[Severity(item.data["severity"])]
+        return (drawn(sign, ink), blank(1), data(item.data["severity"], ink))
     if not item.suggestions:
         return ()
     first = item.suggestions[0]

@@ -247,7 +247,9 @@ class Deciding(ViewScreen):
             await self._map(at=target)
         elif verb == "repair" and self.item is not None:
             await self._mend(self.item, target)
-        elif verb == "keep":
+        elif verb == "merge":
+            await self.do_rule_map()
+        elif verb in {"keep", "apart", "except"}:
             await self.do_rule_keep()
         elif verb == "declare":
             await self.do_rule_legalize()

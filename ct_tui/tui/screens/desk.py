@@ -10,7 +10,9 @@ from ct_tui.domain.census import TypeCount
 from ct_tui.domain.history import HistoryRow
 from ct_tui.domain.queue import EntityView, QueueItem
 from ct_tui.tui import papers
-from ct_tui.tui.messages import EvidenceRead, LifeRead, PageRead
+from ct_tui.tui.cases import case_of
+from ct_tui.tui.compare import case_paper
+from ct_tui.tui.messages import Compared, EvidenceRead, LifeRead, PageRead
 from ct_tui.tui.rowviews import change_row, entity_row, item_row, type_row
 from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import WIDE, ViewScreen
@@ -52,6 +54,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
         }
         self._landed = False
         self._evidence: EvidenceRead | None = None
+        self._compared: Compared | None = None
         self._life: LifeRead | None = None
 
     # Composition
@@ -219,7 +222,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
             totals = self._totals(name)
             if totals is not None:
                 store.renew(totals)
-        self._evidence = self._life = None
+        self._evidence = self._life = self._compared = None
 
     def _totals(self, name: str) -> dict[str, int] | None:
         session = self.session
@@ -236,8 +239,17 @@ class DeskScreen(Deciding, Looking, ViewScreen):
             self.paper.show((), "")
             return
         self.query_one("#detail-head", Heading).show(NOTHING, _named(row.subject))
-        self.paper.show(tuple(self._words(row)), row.key)
+        self._show_words(row)
         self._ask_evidence(row)
+
+    def _show_words(self, row: Row) -> None:
+        case = case_of(row.subject) if isinstance(row.subject, QueueItem) else None
+        if case is None:
+            self.paper.show(tuple(self._words(row)), row.key)
+            return
+        known = self._compared.comparison if self._compared is not None and self._compared.key == row.key else None
+        stacked = self.size.width < WIDE
+        self.paper.show(lambda width: tuple(case_paper(case, known, None, width, stacked=stacked)), row.key)
 
     def _words(self, row: Row) -> Sequence[Line]:
         thing = row.subject
@@ -274,6 +286,11 @@ class DeskScreen(Deciding, Looking, ViewScreen):
                 self.station.look(
                     "detail", "reading a ledger", lambda: LifeRead(key, bench.ledger(thing.entity_id)), self
                 )
+        elif isinstance(thing, QueueItem) and case_of(thing) is not None:
+            if self._compared is None or self._compared.key != key:
+                self.station.look(
+                    "detail", "reading the members", lambda: Compared(key, bench.side_by_side(thing.entities)), self
+                )
         elif item is not None and item.entities:
             self._look(key, lambda: EvidenceRead(key, _sample(bench, item)))
 
@@ -286,6 +303,11 @@ class DeskScreen(Deciding, Looking, ViewScreen):
         self._evidence = message
         self._show_if_there(message.key)
 
+    def on_compared(self, message: Compared) -> None:
+        """The members of a group are read: show them if the cursor still is there."""
+        self._compared = message
+        self._show_if_there(message.key)
+
     def on_life_read(self, message: LifeRead) -> None:
         """The ledger is there: show it if the cursor still is."""
         self._life = message
@@ -294,7 +316,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
     def _show_if_there(self, key: str) -> None:
         row = self.row
         if row is not None and row.key == key:
-            self.paper.show(tuple(self._words(row)), row.key)
+            self._show_words(row)
 
     # Groups
 
