@@ -15,7 +15,7 @@ from ct_tui.brain import models, sql, sql_edges
 from ct_tui.brain.edge_ends import FACT_TABLES, MISSING, EndTable, Mark, Scope, fresh, want
 from ct_tui.domain.census import RawText, display, readable
 from ct_tui.domain.edges import Triple, Triples, edge_text
-from ct_tui.domain.plan import Conflict, EdgeChange, EdgeRow
+from ct_tui.domain.plan import Conflict, EdgeChange, EdgeChangeKind, EdgeRow
 from ct_tui.domain.redirects import Redirects
 
 if TYPE_CHECKING:
@@ -218,7 +218,10 @@ def twin_of(db: Db, row: EdgeRow) -> str | None:
 
 @dataclass(frozen=True)
 class EdgeHistoryRow:
-    """One repaired edge as our history keeps it; `at` in seconds, None stands for a row that is not there."""
+    """One repaired edge as our history keeps it; `at` in seconds, None stands for a row that is not there.
+
+    `readable` is false where somebody garbled the row: it is shown as far as it goes, and decides nothing.
+    """
 
     id: int
     run: int
@@ -229,6 +232,7 @@ class EdgeHistoryRow:
     ruling: int | None
     by: str
     at: int
+    readable: bool = True
 
 
 def edge_history(
@@ -372,8 +376,26 @@ def _edge(row: Sequence[Any], triple: Triple) -> Edge:
 
 
 def _history_row(r: Any) -> EdgeHistoryRow:
-    before, after = (None if text is None else EdgeRow(**json.loads(text)) for text in (r.before, r.after))
-    return EdgeHistoryRow(r.id, r.run, r.edge, r.kind, before, after, r.ruling, r.by, r.at)
+    before, kept_before = _kept(r.before)
+    after, kept_after = _kept(r.after)
+    readable = kept_before and kept_after and r.kind in set(EdgeChangeKind)
+    ruling = r.ruling if isinstance(r.ruling, int) else None
+    edge, kind, by = display(r.edge), display(r.kind), display(r.by)
+    return EdgeHistoryRow(r.id, _int(r.run), edge, kind, before, after, ruling, by, _int(r.at), readable)
+
+
+def _kept(text: str | bytes | None) -> tuple[EdgeRow | None, bool]:
+    """An edge row from our JSON, and whether that could be read."""
+    if text is None:
+        return None, True
+    try:
+        found = json.loads(text)
+        row = EdgeRow(**found)
+    except (ValueError, TypeError):
+        return None, False
+    texts = (row.id, row.entity_id, row.source_id, row.target_id, row.edge_type)
+    clean = all(isinstance(t, str) for t in texts) and isinstance(row.created_at, int)
+    return (row, True) if clean else (None, False)
 
 
 def _int(value: object) -> int:

@@ -506,11 +506,14 @@ class _Marker:
 
 def undo_edge_changes(db: Db, situation: Situation, run: int) -> RepairPlan:
     """The inverse of one run's repairs, from our history."""
-    past = _past(edge_history(db, situation.schema, run=run))
-    if not past:
+    rows = edge_history(db, situation.schema, run=run)
+    if not rows:
         return RepairPlan()
+    past = _past(rows)
     present = {e.row.id: e.row for e in EdgeReader(db, situation.schema).by_id([p.edge for p in past])}
-    return undo_repairs(past, present, run, lambda row: twin_of(db, row))
+    plan = undo_repairs(past, present, run, lambda row: twin_of(db, row))
+    garbled = (f"left alone: edge {r.edge}: our history of it cannot be read" for r in rows if not r.readable)
+    return replace(plan, notes=(*plan.notes, *garbled))
 
 
 def _edge_view(row: ListedEdge, own: Collection[str]) -> EdgeView:
@@ -526,7 +529,7 @@ def _is_loop(row: EdgeRow | None) -> bool:
 
 
 def _past(rows: Iterable[EdgeHistoryRow]) -> list[Past]:
-    return [Past(r.edge, r.ruling, EdgeChangeKind(r.kind), r.before, r.after) for r in rows]
+    return [Past(r.edge, r.ruling, EdgeChangeKind(r.kind), r.before, r.after) for r in rows if r.readable]
 
 
 def _marked_only(edge: Edge, ids: Collection[str]) -> Triple:

@@ -596,6 +596,24 @@ def test_undo_leaves_an_edge_that_changed_since(small: Lab) -> None:
     assert any("e1" in n for n in plan.notes)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("before", "{}"), ("before", b"\xff"), ("after", "[1]"), ("after", "NaN"), ("kind", "x")]
+)
+def test_a_garbled_row_of_our_history_decides_nothing(small: Lab, column: str, value: Any) -> None:
+    edge(small.case, "e1", "organization", "memberOf", "person")
+    about = ("memberOf", "organization", "person")
+    run = repaired(small, EdgeRepair(Repair.REVERSE, ("e1",), triple=about))
+    small.case.run(f"UPDATE ct_tui_edge_change SET {column} = ?", value)
+    written = edges_table(small)
+    with small.bench() as bench:
+        plan = bench.undo_plan(run)
+    assert plan.edge_changes == ()
+    assert any("cannot be read" in n for n in plan.notes)
+    report = small.heal()
+    assert report.edges == 0
+    assert edges_table(small) == written
+
+
 def test_a_saved_plan_with_repairs_is_read_back_and_applied(small: Lab, tmp_path: Path) -> None:
     edge(small.case, "e1", "organization", "memberOf", "person")
     small.rule(EdgeRepair(Repair.REVERSE, ("e1",)))
