@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5
 HISTORY_ROWS = 500
+CATCH_UP_SECONDS = 1.0
 
 
 class Workstation(App[int], inherit_bindings=False):
@@ -83,6 +84,7 @@ class Workstation(App[int], inherit_bindings=False):
         self.comparing = Comparing(self)
         self._reading = False
         self._read_again = False
+        self._behind = False
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The inks in themes that do not name them."""
@@ -233,9 +235,11 @@ class Workstation(App[int], inherit_bindings=False):
 
         So each finds the screen as the key before it left it, however fast they come.
         """
-        if isinstance(event, events.Key) and not event.is_forwarded and await self._act_on(event.key):
-            event.stop()
-            return
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            if isinstance(event, events.Key) and await self._act_on(event.key):
+                event.stop()
+                return
+            self._behind = True
         await super().on_event(event)
 
     async def press(self, key: str) -> None:
@@ -250,14 +254,28 @@ class Workstation(App[int], inherit_bindings=False):
         typing = isinstance(self.focused, (Input, TextArea))
         own = getattr(screen, "KEYS", {}).get(key)
         if own is not None and not typing:
+            await self._catch_up()
             await self._call(getattr(screen, own), key)
             return True
         filtered = isinstance(screen, ViewScreen) and bool(screen.rows.needle)
         action = self.registry.find(view, key, typing=typing, filtered=filtered)
         if action is None or not getattr(screen, "takes", lambda _: True)(action):
             return False
+        await self._catch_up()
         await self.perform(action, key)
         return True
+
+    async def _catch_up(self) -> None:
+        """Wait until what was typed before stands in its field, so that no action reads half a text."""
+        if not self._behind:
+            return
+        self._behind = False
+        for node in (self.focused, self.screen):
+            if node is not None:
+                caught_up = asyncio.Event()
+                node.call_later(caught_up.set)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(caught_up.wait(), CATCH_UP_SECONDS)
 
     async def perform(self, action: Action, key: str = "") -> None:
         """Do an action, or say why it cannot be done."""

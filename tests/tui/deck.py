@@ -64,7 +64,8 @@ class Deck:
         from textual import events
 
         for char in keys:
-            key, shown = ("enter", None) if char == "\r" else (NAMES.get(char, char), char)
+            named = {"\r": "enter", "\x1b": "escape"}.get(char)
+            key, shown = (named, None) if named else (NAMES.get(char, char), char)
             self.app.post_message(events.Key(key, shown))
         await self.settle()
 

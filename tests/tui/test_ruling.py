@@ -173,7 +173,7 @@ async def test_declaring_a_type_asks_for_a_description(october: Path, user_dir: 
         for _ in range(10):
             await d.press("backspace")
         await d.type("creativework")
-        await d.press("tab", "tab")
+        await d.press("shift+tab", "shift+tab")
         await d.type("Notes speak of documents.")
         await d.press("enter")
         assert d.front == "desk"
@@ -311,3 +311,14 @@ def test_until(text: str, expected: dt.date | None) -> None:
 def test_until_refuses(text: str) -> None:
     with pytest.raises(BadInput):
         parse_until(text, dt.date(2026, 1, 1))
+
+
+async def test_what_is_typed_and_signed_in_one_burst_is_signed_whole(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.burst("xSeen, and left as it is for the winter.\r")
+        await d.until(lambda: bool(bodies(d)))
+        table = d.app.session.table
+        assert table is not None
+        assert table.entries[0].ruling is not None
+        assert table.entries[0].ruling.reason == "Seen, and left as it is for the winter."

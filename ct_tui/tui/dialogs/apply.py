@@ -45,6 +45,11 @@ class ConfirmDialog(Dialog):
         self._confirmed = confirmed
         self._typed = rows_of(plan) > TYPED_ABOVE
 
+    @property
+    def plan(self) -> Plan:
+        """What would be written."""
+        return self._plan
+
     def compose_body(self) -> ComposeResult:
         """The counts, and the way to agree."""
         yield Notice(id="counts")
@@ -86,7 +91,9 @@ class ConfirmDialog(Dialog):
             )
         drift = self.session.report.drift if self.session.report is not None else None
         if drift is not None and plan.undoes is None:
-            lines.append((say("! config.json changed since the last heal; writing now confirms that change.", "warn"),))
+            lines.append(
+                (say("! config.json changed since the last heal, which you confirmed: it is stamped.", "warn"),)
+            )
         lines.append((say("The first run of a day makes a backup. A run can be undone: N, then u.", "dim"),))
         if self._typed:
             lines.append(
@@ -167,9 +174,7 @@ class ApplyDialog(Dialog):
         if bench is None:
             return
         self.station.stops.append(stop)
-        report = self.session.report
-        drift = report.drift if report is not None else None
-        confirm = drift.old_hash if drift is not None and plan.undoes is None else None
+        confirm = self.session.confirmed or None
 
         def job() -> Message:
             try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from ct_tui.domain.queue import QueueItem
+    from ct_tui.heal.situation import Drift
     from ct_tui.tui.actions import Action, Registry
     from ct_tui.tui.app import Workstation
     from ct_tui.tui.session import Session
@@ -174,6 +175,7 @@ class ViewScreen(Screen[None]):
         self._show_topbar()
         self._show_banner()
         self.show_rows()
+        self.describe()
         self.show_keys()
 
     def show_rows(self) -> None:
@@ -284,16 +286,7 @@ class ViewScreen(Screen[None]):
         if report is not None and report.degraded:
             lines.append((say(" ! The policy is degraded: ", "warn"), data(report.degraded)))
         if report is not None and report.drift is not None:
-            lines.append(
-                (
-                    say(" ! Policy drift: ", "warn"),
-                    say("config.json changed since the last heal ("),
-                    data(report.drift.old_hash, "dim", 9),
-                    say(" → ", "dim"),
-                    data(report.drift.new_hash, "dim", 9),
-                    say("). Applying waits until it is confirmed or waived."),
-                )
-            )
+            lines.append(_drift_banner(report.drift, waits=session.drift_waits))
         return tuple(lines)
 
     # Moving, the same in every view
@@ -466,6 +459,29 @@ class ViewScreen(Screen[None]):
     async def on_key_bar_pressed(self, event: KeyBar.Pressed) -> None:
         """A click on a key presses it."""
         await self.station.press(event.key)
+
+
+def _drift_banner(drift: Drift, *, waits: bool) -> Line:
+    """Policy drift, with the keys that answer it."""
+    if not waits:
+        return (
+            say(" ✓ Policy drift is confirmed: ", "ok"),
+            say("P, then a applies the plan and stamps the policy as it is now."),
+        )
+    return (
+        say(" ! Policy drift: ", "warn"),
+        say("config.json changed since the last heal ("),
+        data(drift.old_hash, "dim", 9),
+        say(" → ", "dim"),
+        data(drift.new_hash, "dim", 9),
+        say("), so nothing is applied. "),
+        say("O", "key"),
+        say(", then "),
+        say("c", "key"),
+        say(" confirms it, "),
+        say("w", "key"),
+        say(" waives it this once; each says first what it does."),
+    )
 
 
 def _short_brain(session: Session) -> str:
