@@ -51,7 +51,15 @@ class Session:
     piled: dict[str, Decision] = field(default_factory=dict)
     last_verb: str = ""
     last_target: str = ""
+    confirmed: str = ""
+    """The watermark before a policy drift that was confirmed in this session."""
     age: int = 0
+
+    @property
+    def drift_waits(self) -> bool:
+        """Whether the config changed since the last heal and nobody confirmed that yet."""
+        drift = self.report.drift if self.report is not None else None
+        return drift is not None and drift.old_hash != self.confirmed
 
     @property
     def not_ready(self) -> str:

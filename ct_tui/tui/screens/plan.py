@@ -30,6 +30,8 @@ def _can_apply(now: Moment) -> str:
     refusal = can_write(now)
     if refusal:
         return refusal
+    if isinstance(now, PlanScreen) and now.drift_waits:
+        return "The policy drifted since the last heal: O, then c confirms it, w waives it this once."
     return "" if now.subject != "empty" else "The plan is empty: there is nothing to write."
 
 
@@ -65,6 +67,11 @@ class PlanScreen(Looking, ViewScreen):
         """The entity of the change under the cursor."""
         thing = self.row.subject if self.row is not None else None
         return thing.entity if isinstance(thing, TypeChange) else ""
+
+    @property
+    def drift_waits(self) -> bool:
+        """Whether a policy drift has to be confirmed first; an undo needs no policy."""
+        return self._undo is None and self.session.drift_waits
 
     @property
     def plan(self) -> Plan | None:
