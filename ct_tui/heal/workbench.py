@@ -390,17 +390,20 @@ class Workbench:
 
     def entities_of(self, item: QueueItem, offset: int = 0, limit: int = 200) -> tuple[EntityView, ...]:
         """The entities that a question covers, without their evidence."""
-        ids = item.entities[offset : offset + limit]
-        situation = self.view().situation
-        with self.brain.reading() as db:
-            rows = {r.id: r for r in readers.live_by_ids(db, self.brain.schema, ids)}
-            return _light(db, situation, [rows[i] for i in ids if i in rows])
+        return self.entities_by_ids(item.entities[offset : offset + limit])
 
     def entities_by_type(self, raw_type: RawText, *, after: str = "", limit: int = 500) -> tuple[EntityView, ...]:
         """One page of the live entities of a type, in id order."""
         situation = self.view().situation
         with self.brain.reading() as db:
             return _light(db, situation, readers.page_of_type(db, self.brain.schema, raw_type, after, limit))
+
+    def entities_by_ids(self, ids: Sequence[str]) -> tuple[EntityView, ...]:
+        """Some live entities in the order of their ids as given; those that are gone are left out."""
+        situation = self.view().situation
+        with self.brain.reading() as db:
+            rows = {r.id: r for r in readers.live_by_ids(db, self.brain.schema, ids)}
+            return _light(db, situation, [rows[i] for i in ids if i in rows])
 
     def search(self, text: str, limit: int = 50) -> tuple[EntityView, ...]:
         """Live entities by id or by a part of the name."""
