@@ -60,7 +60,7 @@ CATCH_UP_SECONDS = 1.0
 class Workstation(App[int], inherit_bindings=False):
     """The workstation on one brain."""
 
-    CSS_PATH: ClassVar = ["styles/app.tcss", "styles/curation.tcss"]
+    CSS_PATH: ClassVar = ["styles/app.tcss", "styles/curation.tcss", "styles/views.tcss"]
     TITLE = "ct-tui"
     AUTO_FOCUS = ""
     ENABLE_COMMAND_PALETTE = False

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.holds import hold_text
+from ct_tui.domain.holds import EmptyNodeTypes, FallbackNotDeclared, NoFallback
 from ct_tui.domain.ladder import Verdict
 from ct_tui.domain.manifest import TIER_FACT
 from ct_tui.domain.policy import Mode
+from ct_tui.domain.visible import cell_width, visible
 from ct_tui.tui.papers import heading
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, moment, number, right, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ct_tui.domain.holds import Hold
     from ct_tui.domain.ladder import Decision
     from ct_tui.domain.plan import Plan
     from ct_tui.domain.policy import Policy, Problem, Tie
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from ct_tui.heal.ontology_show import FolderView, ManifestView, OptOutView
     from ct_tui.heal.policy_desk import PolicySheet, Preview
     from ct_tui.heal.situation import Drift
-    from ct_tui.tui.text import Line
+    from ct_tui.tui.text import Line, Piece
 
     Lines = Iterator[Line]
 
@@ -97,21 +99,43 @@ def policy_state(policy: Policy) -> Line:
     return (say("✓ config.json is whole", "ok"),)
 
 
-def decision_lines(decision: Decision) -> Lines:
-    """The ladder's way to its decision, rung by rung."""
+def decision_lines(decision: Decision, *, mended: bool = False) -> Lines:
+    """The ladder's way to its decision, rung by rung; `mended` says that heal takes the hold away."""
     yield heading("What the ladder decides", verdict_words(decision.verdict))
-    last = len(decision.trace) - 1
-    for at, step in enumerate(decision.trace):
-        yield (
-            blank(2),
-            drawn("╰─ " if at == last else "├─ ", "faint"),
-            say("rung ", "dim"),
-            data(step.rung, "dim"),
-            blank(1),
-            data(step.why),
-        )
+    steps = [(step.rung, step.why) for step in decision.trace]
+    if decision.hold is not None:
+        steps[-1] = (steps[-1][0], decision.hold.message)
+    steps = list(dict.fromkeys(steps))
+    for at, (rung, why) in enumerate(steps):
+        knot = "╰─ " if at == len(steps) - 1 else "├─ "
+        yield (blank(2), drawn(knot, "faint"), say("rung ", "dim"), data(rung, "dim"), blank(1), data(why))
     yield (blank(5), drawn(MEANING[decision.verdict], "dim"))
+    if decision.hold is not None:
+        yield from _remedy(decision.hold, mended=mended)
     yield NOTHING
+
+
+def _remedy(hold: Hold, *, mended: bool) -> Lines:
+    """What takes a hold away, by the keys of this view where it can be done here."""
+    if mended:
+        yield (say("     ✓ heal mends it: the plan (P) gives that manifest a fallback", "ok"),)
+    if isinstance(hold, (NoFallback, FallbackNotDeclared)):
+        yield (say("     → ", "key"), say("f on that manifest's row chooses a fallback"))
+    elif not isinstance(hold, EmptyNodeTypes) or not mended:
+        yield (say("     → ", "key"), data(hold.remedy))
+
+
+def path_words(path: str, width: int) -> Piece:
+    """A folder in at most `width` cells: where it does not fit, its last parts."""
+    shown = visible(path)
+    if cell_width(shown) <= width:
+        return data(path, "type")
+    kept: list[str] = []
+    for part in reversed(shown.split("/")):
+        if cell_width("/".join([part, *kept])) > width - 2:
+            break
+        kept.insert(0, part)
+    return data("…/" + "/".join(kept) if kept else shown, "type", width)
 
 
 def default_paper(sheet: PolicySheet) -> Lines:
@@ -129,7 +153,7 @@ def default_paper(sheet: PolicySheet) -> Lines:
     yield from _covers(sheet.coverage.uncovered, "with a source that no folder decides")
     yield from _covers(sheet.coverage.pathless, "without any source")
     yield NOTHING
-    yield from decision_lines(sheet.host)
+    yield from decision_lines(sheet.host, mended=TIER_FACT in sheet.mended)
     yield from keys_lines("s strict", "o off", "u take back")
 
 
@@ -162,7 +186,7 @@ def folder_paper(folder: FolderView, sheet: PolicySheet, ties: Mapping[str, Tie]
     yield from _covers(folder.entities or 0, "with a source that this key decides; l lists them")
     yield NOTHING
     if folder.key in sheet.folders:
-        yield from decision_lines(sheet.folders[folder.key])
+        yield from decision_lines(sheet.folders[folder.key], mended=TIER_FACT in sheet.mended)
     yield from keys_lines("s strict", "o off", "u take back")
 
 
@@ -178,9 +202,8 @@ def manifest_paper(found: ManifestView, sheet: PolicySheet) -> Lines:
         yield (say("! cannot be read: ", "bad"), data(row.error))
     yield NOTHING
     if found.hold is not None:
-        yield (say("‖ ", "warn"), data(hold_text(found.hold)))
-        if row.entity_id in sheet.mended:
-            yield (say("  heal mends it: the plan (P) gives it a fallback", "ok"),)
+        yield (say("‖ ", "warn"), data(found.hold.message))
+        yield from _remedy(found.hold, mended=row.entity_id in sheet.mended)
         yield NOTHING
     if vocabulary is not None:
         fallback: Line = (data(vocabulary.fallback, "type"),) if vocabulary.fallback else (say("none", "warn"),)
@@ -190,7 +213,8 @@ def manifest_paper(found: ManifestView, sheet: PolicySheet) -> Lines:
         yield (blank(2), data(", ".join(vocabulary.names), "type"))
         yield NOTHING
     if row.entity_id in sheet.rows:
-        yield from decision_lines(sheet.rows[row.entity_id])
+        mended = row.entity_id in sheet.mended
+        yield from decision_lines(sheet.rows[row.entity_id], mended=mended)
     keys = ("f fallback",) if row.entity_id == TIER_FACT else ("f fallback", "s copy tier_fact anew", "o opt out")
     yield from keys_lines(*keys)
 
@@ -208,7 +232,7 @@ def opt_out_paper(found: OptOutView, sheet: PolicySheet) -> Lines:
         yield (say("reason    ", "dim"), data(found.reason))
     yield NOTHING
     if found.entity in sheet.rows:
-        yield from decision_lines(sheet.rows[found.entity])
+        yield from decision_lines(sheet.rows[found.entity], mended=TIER_FACT in sheet.mended)
     yield from keys_lines("u lift it", "s lift it and give a strict row of its own")
 
 
@@ -242,9 +266,7 @@ def drift_paper(drift: Drift, confirmed: bool) -> Lines:  # noqa: FBT001 - one f
     )
     yield (
         say("w", "key"),
-        say(
-            " waives it this once: the manifests are brought up to date, nothing is retyped, and it is asked again."
-        ),
+        say(" waives it this once: the manifests are brought up to date, nothing is retyped, and it is asked again."),
     )
 
 

@@ -83,7 +83,7 @@ class MapDialog(RulingDialog):
 
     def begin(self) -> None:
         """Search, or choose among the suggestions."""
-        (self.query_one("#search") if self._search else self.types).focus()
+        self.set_focus(self.query_one("#search") if self._search else self.types)
 
     def own_fields(self) -> list[Widget]:
         """Search and types."""
@@ -122,11 +122,11 @@ class MapDialog(RulingDialog):
 
     def edit(self) -> None:
         """Edit the reason."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def search(self) -> None:
         """Search again."""
-        self.query_one("#search").focus()
+        self.set_focus(self.query_one("#search"))
 
     def typed(self, text: str) -> None:
         """Rank by what is typed."""
@@ -178,11 +178,6 @@ class DeclareDialog(RulingDialog):
     """
 
     VERB = "declare"
-    CSS = """
-    DeclareDialog #joins { height: 4; }
-    DeclareDialog.-mid #joins { height: 2; }
-    DeclareDialog.-low #joins { height: 1; }
-    """
     KEYS = {"space": "toggle", "asterisk": "toggle_all", "j": "do_dialog_down", "k": "do_dialog_up"}  # noqa: RUF012
 
     def __init__(
@@ -335,7 +330,7 @@ class KeepDialog(RulingDialog):
 
     def begin(self) -> None:
         """The reason is what is missing."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def own_fields(self) -> list[Widget]:
         """The day."""
@@ -369,7 +364,7 @@ class RevokeDialog(RulingDialog):
 
     def begin(self) -> None:
         """The reason is what is missing."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def words(self) -> str:
         """What is decided."""
@@ -430,7 +425,7 @@ class AdoptDialog(RulingDialog):
 
     def edit(self) -> None:
         """Edit what is added to each reason."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def hint(self) -> Line:
         """The keys of the dialog."""

@@ -273,13 +273,6 @@ class ChooseDialog(Dialog):
     MODES: tuple[tuple[str, str], ...] = ()
     PLACEHOLDER = ""
     EMPTY = "Nothing is like that."
-    CSS = """
-    ChooseDialog #found { height: 8; margin-top: 1; }
-    ChooseDialog.-mid #found { height: 6; }
-    ChooseDialog.-low #found { height: 2; margin-top: 0; }
-    ChooseDialog #mode { margin-top: 1; }
-    ChooseDialog.-low #mode { margin-top: 0; }
-    """
 
     def __init__(self, *title: Piece, chosen: Callable[[PolicyChange], Awaitable[None]]) -> None:
         super().__init__(*title)

@@ -32,12 +32,6 @@ class RepairDialog(RulingDialog):
     """
 
     VERB = "repair"
-    CSS = """
-    RepairDialog #box { width: 92; }
-    RepairDialog #repairs { height: 8; margin-top: 1; }
-    RepairDialog.-mid #repairs { height: 6; margin-top: 0; }
-    RepairDialog.-low #repairs { height: 3; margin-top: 0; }
-    """
     KEYS = {str(n): "take" for n in range(1, 10)} | {"j": "do_dialog_down", "k": "do_dialog_up", "e": "edit"}
 
     def __init__(
@@ -111,7 +105,7 @@ class RepairDialog(RulingDialog):
 
     def edit(self) -> None:
         """Edit the reason."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def target(self) -> str:
         """The text of the repair under the cursor."""

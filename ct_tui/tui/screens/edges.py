@@ -49,13 +49,6 @@ class EdgesScreen(Deciding, ViewScreen):
     """The matrix with the edges of the cells that are open."""
 
     VIEW = "edges"
-    CSS = """
-    EdgesScreen #lists { width: 60%; }
-    EdgesScreen.-narrow #lists { width: 100%; height: 3fr; }
-    EdgesScreen.-narrow #detail { height: 2fr; }
-    EdgesScreen.-narrow #detail:focus-within { height: 5fr; }
-    EdgesScreen #edge-sums { height: auto; background: $background; padding: 0 1; }
-    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,7 +178,7 @@ class EdgesScreen(Deciding, ViewScreen):
         note += (counted(found.open, "open edge", ink="warn"),) if found.open else (say("✓ none open", "ok"),)
         self.query_one("#edges-head", Heading).show(note)
         lines = self.query_one("#edge-sums", Lines)
-        width = max(20, (lines.size.width or self.size.width) - 2)
+        width = max(20, lines.size.width or self.size.width - 2)
         counts = found.after if self._planned else found.now
         shown = sums(counts, found.now if self._planned else None, width, self._trend())
         lines.show(*((state_bar(counts, width),) if self.size.height >= 32 else ()), *shown)
@@ -314,13 +307,13 @@ class EdgesScreen(Deciding, ViewScreen):
         elif row is not None and row.opens:
             self.rows.move_by(1)
         else:
-            self.paper.focus()
+            self.set_focus(self.paper)
 
     def do_move_close(self) -> None:
         """Go back to the list, else to the kind of edge, else close it."""
         row = self.row
         if self.in_detail:
-            self.rows.focus()
+            self.set_focus(self.rows)
         elif row is not None and SEPARATOR in row.key:
             self.rows.move_to_key(parent_key(row.key))
         elif row is not None and row.is_open:
@@ -333,7 +326,7 @@ class EdgesScreen(Deciding, ViewScreen):
         if self.in_detail or row is None:
             return
         if not row.opens:
-            self.paper.focus()
+            self.set_focus(self.paper)
             return
         if not row.is_open:
             self.do_move_open()

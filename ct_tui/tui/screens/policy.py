@@ -13,11 +13,11 @@ from ct_tui.tui import papers, policypapers
 from ct_tui.tui.actions import Action, Group, can_write
 from ct_tui.tui.messages import EvidenceRead
 from ct_tui.tui.policy_messages import MembersRead, SheetRead
-from ct_tui.tui.policypapers import mode_words, verdict_words
+from ct_tui.tui.policypapers import mode_words, path_words, verdict_words
 from ct_tui.tui.rowviews import entity_row
 from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
-from ct_tui.tui.text import NOTHING, blank, counted, data, fit, number, right, say
+from ct_tui.tui.text import NOTHING, blank, data, drawn, number, say
 from ct_tui.tui.widgets.frame import Heading, Lines
 from ct_tui.tui.widgets.rows import Row, RowList, columns
 from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
+    from ct_tui.domain.ladder import Decision
     from ct_tui.domain.policy import Problem, Tie
     from ct_tui.heal.heal_pass import HealReport
     from ct_tui.heal.ontology_set import SetResult
@@ -86,11 +87,6 @@ class PolicyScreen(ViewScreen):
     """Everything that decides whether an entity is gated, with the keys that change it."""
 
     VIEW = "policy"
-    CSS = """
-    PolicyScreen #lists { width: 58%; }
-    PolicyScreen.-narrow #lists { width: 100%; }
-    PolicyScreen #policy-sums { height: auto; background: $background; padding: 0 1; }
-    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,21 +185,27 @@ class PolicyScreen(ViewScreen):
         if self._sheet is None:
             return
         lines = self.query_one("#policy-sums", Lines)
-        width = max(20, (lines.size.width or self.size.width) - 2)
+        width = max(20, lines.size.width or self.size.width - 2)
         bar = (policypapers.verdict_bar(self._sheet.coverage, width),) if self.size.height >= 32 else ()
         lines.show(*bar, policypapers.verdict_counts(self._sheet.coverage))
 
     def _part_row(self, part: Part, sheet: PolicySheet) -> Parent:
         key, members = _key(part), self._members(part)
         is_open = key in self._store.open
-        name, mode, rest, sign = _cells(part, sheet, waits=self.session.drift_waits)
+        mode, verdict, rest = _cells(part, sheet, waits=self.session.drift_waits)
 
         def draw(width: int) -> Line:
             twist = say("▾ " if is_open else "▹ ", "faint") if members else blank(2)
-            kind = data(part.kind, "dim")
-            third = max(12, (width - 13) * 2 // 5)
-            cells: list[tuple[Line, int]] = [((twist,), 2), ((kind,), 10), (name, third), ((blank(1), *mode), 15)]
-            return columns(width, *cells, ((*sign, *rest), 0))
+            room = max(10, width - 49)
+            return columns(
+                width,
+                ((twist,), 2),
+                ((data(part.kind, "dim"),), 9),
+                (_name(part, room), room),
+                ((blank(1), *mode), 13),
+                (verdict, 9),
+                (rest, 0),
+            )
 
         row = Row(key, part, draw, opens=bool(members), is_open=is_open, markable=False)
         return Parent(row, f"{part.kind} {part.key}", members)
@@ -284,13 +286,13 @@ class PolicyScreen(ViewScreen):
         elif row is not None and row.opens:
             self.rows.move_by(1)
         else:
-            self.paper.focus()
+            self.set_focus(self.paper)
 
     def do_move_close(self) -> None:
         """Go back to the list, else to the folder, else close it."""
         row = self.row
         if self.in_detail:
-            self.rows.focus()
+            self.set_focus(self.rows)
         elif row is not None and SEPARATOR in row.key:
             self.rows.move_to_key(parent_key(row.key))
         elif row is not None and row.is_open:
@@ -427,49 +429,53 @@ def _settable(key: str) -> str:
     return normalise_key(key)
 
 
-def _cells(part: Part, sheet: PolicySheet, *, waits: bool) -> tuple[Line, Line, Line, Line]:
-    """Name, mode, what it covers or is, and the ladder's decision as a sign and a word."""
-    policy, thing = sheet.view.policy, part.thing
-    if part.kind == "drift":
-        words = (say("! waits", "warn"),) if waits else (say("✓ confirmed", "ok"),)
-        return (say("config.json changed"),), words, (say("c confirms, w waives", "dim"),), NOTHING
-    if part.kind == "default":
-        rest = (*_entities(sheet.coverage.uncovered + sheet.coverage.pathless),)
-        return (say("where no folder decides"),), mode_words(policy.default), rest, _verdict(sheet, None)
-    if part.kind == "schema":
-        value: Line = (data(policy.schema, "type"),) if policy.schema else (say("– not set", "faint"),)
-        return (say("ontology.schema", "dim"),), NOTHING, value, NOTHING
-    return _thing_cells(part, sheet, thing)
+def _name(part: Part, width: int) -> Line:
+    """What a part is called."""
+    if part.kind == "folder":
+        return (path_words(part.key, width),)
+    name = getattr(part.thing, "name", "")
+    words = {"drift": "config.json changed", "default": "where no folder decides", "schema": "ontology.schema"}
+    return (drawn(words[part.kind]),) if part.kind in words else (data(name or part.key, "type"),)
 
 
-def _thing_cells(part: Part, sheet: PolicySheet, thing: object) -> tuple[Line, Line, Line, Line]:
+def _cells(part: Part, sheet: PolicySheet, *, waits: bool) -> tuple[Line, Line, Line]:
+    """The mode, what the ladder decides, and whom it covers or what it is."""
     from ct_tui.heal.ontology_show import FolderView, ManifestView, OptOutView
 
-    name: Line = (data(part.key, "type"),)
+    policy, thing = sheet.view.policy, part.thing
     if isinstance(thing, FolderView):
-        rest = _entities(thing.entities or 0)
-        return name, mode_words(thing.mode), rest, _verdict(sheet, part.key)
+        return mode_words(thing.mode), _verdict(sheet.folders.get(part.key)), _entities(thing.entities or 0)
     if isinstance(thing, ManifestView):
-        known = thing.row.vocabulary
-        if known is None:
-            return name, mode_words(thing.row.mode), (say("cannot be read", "bad"),), (say("! ", "bad"),)
-        words: Line = (counted(len(known.names), "type", ink="dim"), say(", ", "faint"))
-        words += (data(known.fallback, "type"),) if known.fallback else (say("no fallback", "warn"),)
-        sign = say("✓ ", "ok") if thing.usable else say("‖ ", "warn")
-        return name, mode_words(thing.row.mode), words, (sign,)
+        return _manifest_cells(thing)
     if isinstance(thing, OptOutView):
-        who: Line = (data(thing.name or thing.entity, "strong"),)
-        return who, (say("◇ opted out", "dim"),), (data(thing.entity, "faint"),), NOTHING
-    return name, (say("! cannot be read", "bad"),), (data(getattr(thing, "message", ""), "dim"),), NOTHING
+        return (say("◇ opted out", "dim"),), NOTHING, (data(thing.entity, "faint"),)
+    if part.kind == "drift":
+        words = (say("! waits", "warn"),) if waits else (say("✓ confirmed", "ok"),)
+        return words, NOTHING, (say("c confirms", "dim"),) if waits else (say("P, then a", "dim"),)
+    if part.kind == "default":
+        covered = sheet.coverage.uncovered + sheet.coverage.pathless
+        return mode_words(policy.default), _verdict(sheet.host), _entities(covered)
+    if part.kind == "schema":
+        return (say("–", "faint"),), NOTHING, (data(policy.schema or "not set", "type" if policy.schema else "faint"),)
+    return (say("! unusable", "bad"),), NOTHING, (data(getattr(thing, "message", ""), "dim"),)
+
+
+def _manifest_cells(found: ManifestView) -> tuple[Line, Line, Line]:
+    known = found.row.vocabulary
+    if known is None:
+        return mode_words(found.row.mode), (say("! broken", "bad"),), (say("cannot be read", "bad"),)
+    words: Line = (number(len(known.names), "strong"), say(" types, ", "dim"))
+    words += (data(known.fallback, "type"),) if known.fallback else (say("no fallback", "warn"),)
+    usable = (say("✓ usable", "ok"),) if found.usable else (say("‖ holds", "warn" if found.row.strict else "dim"),)
+    return mode_words(found.row.mode), usable, words
 
 
 def _entities(count: int) -> Line:
-    return (*right(number(count, "strong"), 7), say(" entity" if count == 1 else " entities", "dim"))
+    return (number(count, "strong"), say(" entity" if count == 1 else " entities", "dim"))
 
 
-def _verdict(sheet: PolicySheet, folder: str | None) -> Line:
-    decision = sheet.host if folder is None else sheet.folders.get(folder)
-    return fit(verdict_words(decision.verdict), 8) if decision is not None else (blank(8),)
+def _verdict(decision: Decision | None) -> Line:
+    return verdict_words(decision.verdict) if decision is not None else NOTHING
 
 
 def _paper(part: Part, sheet: PolicySheet, *, waits: bool) -> Iterator[Line]:
