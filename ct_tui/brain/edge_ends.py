@@ -61,6 +61,7 @@ class EndTable:
         self._schema = schema
         self._scope = scope
         self._codes: dict[End, int] = {}
+        self._known: dict[tuple[RawText, bool, Mark | None, str | None], End] = {}
         self._ends: list[End] = [MISSING]
         self._moves: Mapping[str, str] | None = None
         self._prepared = False
@@ -123,11 +124,15 @@ class EndTable:
                 yield table, sql_edges.of(sql_edges.WANTED_OWN, table)
 
     def _seen(self, end_id: str, kind: RawText, owner: object, *, entity: bool) -> End:
-        end = self._end(kind, entity=entity)
         mark = self._scope.marks.get(owner) if isinstance(owner, str) else None
-        end = end if mark is None else _marked(end, mark)
         to = self.moves.get(end_id) if entity else None
-        return end if to is None else end._replace(after=known_type(to))
+        asked = (kind, entity, mark, to)
+        end = self._known.get(asked)
+        if end is None:
+            end = self._end(kind, entity=entity)
+            end = end if mark is None else _marked(end, mark)
+            end = self._known[asked] = end if to is None else end._replace(after=known_type(to))
+        return end
 
     def _end(self, kind: RawText, *, entity: bool) -> End:
         return _marked(End(known_type(kind), Liveness.LIVE, entity), self._scope.default)

@@ -142,7 +142,7 @@ class EdgeReader:
             if not rows:
                 break
             after = rows[-1][0]
-            found += (e for e in self._with_ends(rows) if test(e.triple))
+            found += self._with_ends(rows, test)
         return tuple(found[:limit])
 
     def ends(self, ids: Iterable[str]) -> dict[str, End]:
@@ -196,12 +196,16 @@ class EdgeReader:
             part = rowids[at : at + CHUNK]
             yield from self._with_ends(self._db.rows(sql.marks(sql_edges.BY_ROWID, len(part)), part))
 
-    def _with_ends(self, rows: Sequence[tuple[Any, ...]]) -> list[Edge]:
+    def _with_ends(self, rows: Sequence[tuple[Any, ...]], test: Callable[[Triple], bool] | None = None) -> list[Edge]:
+        """The edges with their ends looked up, those that pass the test."""
         ids = {end for row in rows for end in row[3:5] if isinstance(end, str)}
         ends = self._table.look_up(ids)
-        return [
-            _edge(row, Triple(display(row[5]), ends.get(row[3], MISSING), ends.get(row[4], MISSING))) for row in rows
-        ]
+        found: list[Edge] = []
+        for row in rows:
+            triple = Triple(display(row[5]), ends.get(row[3], MISSING), ends.get(row[4], MISSING))
+            if test is None or test(triple):
+                found.append(_edge(row, triple))
+        return found
 
     def _unpacked(self, edge_type: RawText, packed: int) -> Triple:
         return self._triple(edge_type, *divmod(packed >> 1, sql_edges.SIDE))

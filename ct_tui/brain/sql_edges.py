@@ -126,7 +126,9 @@ COUNT_CAUSED = (
     "COUNT(*) "
     + _JOINED
     + " LEFT JOIN temp.ct_tui_causes cs ON cs.id = e.source_id LEFT JOIN temp.ct_tui_causes ct ON ct.id = e.target_id "
-    "WHERE cs.cause IS NOT NULL OR ct.cause IS NOT NULL GROUP BY 1, 2, 3, 4, 5"
+    # Asked of the edge alone, before any of its ends is looked up.
+    "WHERE e.source_id IN (SELECT id FROM temp.ct_tui_causes) OR e.target_id IN (SELECT id FROM temp.ct_tui_causes) "
+    "GROUP BY 1, 2, 3, 4, 5"
 )
 
 # Compare-and-set over the whole row; a triple that is there already is left alone and changes no row.

@@ -486,7 +486,7 @@ class Triples:
 
     def _redefined(self, book: Rulebook, after: Rulebook) -> Iterator[int]:
         """Rows that two rulebooks judge differently."""
-        if book.own or after.own:
+        if book.own != after.own:
             indexes: Iterable[int] = range(len(self._rows))
         else:
             indexes = self._under(book.main.differences(after.main))

@@ -371,7 +371,8 @@ def _suggestion(proposal: Proposal) -> Suggestion:
 
 def _rest_item(kinds: int, edges: int) -> QueueItem:
     why = f"{edges} more edges violate in {kinds} more ways; they come up as the worst ones are settled"
-    return QueueItem(ItemKind.EDGE, "more", f"{kinds} more kinds of violation", edges, (), (why,))
+    label = f"{kinds} more kinds of violation"
+    return QueueItem(ItemKind.EDGE, "more", label, edges, (), (why,), data={"rank": 1})
 
 
 def _key_of(item: QueueItem) -> GroupKey:
