@@ -347,6 +347,7 @@ class FolderDialog(ChooseDialog):
     def __init__(self, *, chosen: Callable[[PolicyChange], Awaitable[None]]) -> None:
         super().__init__(say("A mode for a folder", "title"), chosen=chosen)
         self._folders: tuple[tuple[str, int], ...] = ()
+        self._picked = False
 
     def prepare(self) -> None:
         """Have the folders read that documents lie in."""
@@ -366,19 +367,42 @@ class FolderDialog(ChooseDialog):
         self.find(self.query_text)
 
     def find(self, query: str) -> None:
-        """Folders that hold what is typed."""
+        """Folders that hold what is typed; what is typed is meant until somebody chooses in the list."""
         low = query.lower()
+        self._picked = False
         rows = [_folder_row(folder, count) for folder, count in self._folders if low in folder.lower()]
         self.found.empty = ((say("No document lies in such a folder yet; it can be named all the same.", "dim"),),)
         self.found.show(MemoryRows(rows, [row.key for row in rows]))
+        self._note()
+
+    def do_dialog_down(self) -> None:
+        """Choose in the list."""
+        self._pick(1)
+
+    def do_dialog_up(self) -> None:
+        """Choose in the list."""
+        self._pick(-1)
+
+    def _pick(self, step: int) -> None:
+        self.found.move_by(step if self._picked else 0)
+        self._picked = True
+        self._note()
+
+    @property
+    def folder(self) -> str:
+        """The folder meant."""
+        row = self.found.current
+        return row.key if row is not None and (self._picked or not self.query_text) else self.query_text
+
+    def _note(self) -> None:
+        meant: Line = (data(self.folder, "type"),) if self.folder else (say("–", "faint"),)
+        self.query_one("#note", Lines).show((say("the folder ", "dim"), *meant))
 
     def change(self) -> PolicyChange:
-        """The folder typed; with the keyboard in the list the one under the cursor."""
-        row = self.found.current
-        folder = row.key if row is not None and (self.found.has_focus or not self.query_text) else self.query_text
-        if not folder:
+        """The folder and the mode."""
+        if not self.folder:
             raise BadInput("name a folder", "relative to the vault, such as documents/drafts")
-        return PolicyChange(SetRequest(mode=self.mode, dir=folder))
+        return PolicyChange(SetRequest(mode=self.mode, dir=self.folder))
 
 
 class EntityDialog(ChooseDialog):
