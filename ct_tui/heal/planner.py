@@ -140,6 +140,14 @@ def done_by(db: Db, schema: Schema, plan: Plan) -> frozenset[str]:
     return frozenset(display(i) for (i,) in rows)
 
 
+def closed_by(db: Db, schema: Schema, plan: Plan) -> bool:
+    """Whether a run of this very plan came to its end."""
+    if not schema.has("ct_tui_run"):
+        return False
+    statement = "SELECT EXISTS (SELECT 1 FROM ct_tui_run WHERE plan_digest = ? AND status = 'done')"
+    return bool(db.scalar(statement, (plan.digest,)))
+
+
 def plan_as_json(plan: Plan) -> dict[str, Any]:
     """The document that `plan --json` prints."""
     effect = plan.edges or EdgeEffect()

@@ -23,6 +23,7 @@ from ct_tui.domain.ladder import Ladder
 from ct_tui.domain.lint.model import Kind as FocusKind
 from ct_tui.domain.lint.report import KEPT_PER_RULE, Exceptions, finding_items
 from ct_tui.domain.names import label_key
+from ct_tui.domain.plan import Receipt
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import GARBLED, Merge, dead_aliases
 from ct_tui.heal import checks, duplicates, heal_pass, lint, plan_file, planner, views
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.lint.model import Focus
     from ct_tui.domain.lint.report import LintReport
     from ct_tui.domain.manifest import EdgeType, Vocabulary
-    from ct_tui.domain.plan import EdgeEffect, Plan, Progress, Receipt
+    from ct_tui.domain.plan import EdgeEffect, Plan, Progress
     from ct_tui.domain.queue import EntityView, Impact, Queue, QueueItem
     from ct_tui.domain.rulings import Body, DeadAlias, Head, Ruling, RulingTable
     from ct_tui.heal.assertions import AssertionResult, Mints, Request
@@ -659,12 +660,16 @@ class Workbench:
     ) -> Receipt:
         """Apply a plan that still fits; raises StalePlan with what moved, or the reason why nothing may be written.
 
+        The receipt of a plan that was applied before, and of which nothing is left, names no run.
+
         `confirm` is the watermark before a policy drift, which must be confirmed first. An undo needs no policy: it
         puts back what a run of ours wrote, and only where nobody wrote since.
         """
         self.brain.require_writable()
         if plan.undoes is not None:
             rest = self._fresh_undo(plan)
+            if rest.empty and self._closed(plan):
+                return Receipt(None)
             return self._run(rest, lambda: Closing(numbers=self._numbers()), by, progress, stop, backup=backup)
         view = self.view()
         verdict = heal_pass.judge_heal(view.situation, confirm, None)
@@ -672,6 +677,8 @@ class Workbench:
             raise PolicyError(verdict.notes[0], "nothing was written")
         with view.lock:
             rest = planner.still_allowed(plan, view.plan, self._done_by(plan))
+        if rest.empty and self._closed(plan):
+            return Receipt(None)
         return self._run(rest, lambda: self._closing(plan), by, progress, stop, backup=backup)
 
     def heal(
@@ -917,6 +924,11 @@ class Workbench:
         """What a stopped run of this very plan has written already."""
         with self.brain.reading() as db:
             return planner.done_by(db, self.brain.refresh_schema(), plan)
+
+    def _closed(self, plan: Plan) -> bool:
+        """Whether a run of this very plan came to its end, so that there is nothing to close either."""
+        with self.brain.reading() as db:
+            return planner.closed_by(db, self.brain.refresh_schema(), plan)
 
     def _fresh_undo(self, plan: Plan) -> Plan:
         if plan.undoes is None:
