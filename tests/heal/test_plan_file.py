@@ -480,8 +480,10 @@ def test_a_stopped_heal_says_so_and_the_next_one_finishes(desk: Lab) -> None:
 def test_an_applied_plan_has_nothing_left_to_do(desk: Lab) -> None:
     plan = desk.plan()
     desk.apply(plan)
+    before = desk.db.read_bytes()
     again = desk.apply(plan)
-    assert (again.retyped, again.recased, again.legalized, again.conflicts) == (0, 0, (), ())
+    assert (again.run, again.retyped, again.recased, again.legalized, again.conflicts) == (None, 0, 0, (), ())
+    assert desk.db.read_bytes() == before
     assert desk.plan().empty
 
 
