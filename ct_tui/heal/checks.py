@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
-from ct_tui.brain.sources import ledger_paths, sources_of
 from ct_tui.domain.apart import APART, kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.errors import BadInput
@@ -15,6 +14,7 @@ from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.queue import Impact, ItemKind
 from ct_tui.domain.rulings import SEED_FAMILY, Alias, EdgeRepair, Except, Keep, Legalize, Merge, Retype, Revoke
 from ct_tui.heal.edge_queue import check_repair
+from ct_tui.heal.shields import shields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import Body
-    from ct_tui.domain.sources import EntitySources
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
 
@@ -196,24 +195,6 @@ def _check_retype(db: Db, situation: Situation, vocabulary: Vocabulary, body: Re
             raise BadInput(f"{entity} is {kind!r} already")
     for entity, why in shields(db, situation, body.entities).items():
         raise BadInput(f"{entity} is shielded: {why}", "lift the opt-out or the folder rule first")
-
-
-def shields(db: Db, situation: Situation, entities: Sequence[str]) -> dict[str, str]:
-    """Why heal never retypes some of the entities, whatever is ruled: opted out, or under a folder that is off."""
-    ledger = ledger_paths(situation.state.origins, situation.redirects)
-    sources = sources_of(db, situation.schema, set(entities), situation.redirects, ledger)
-    found = {entity: _shield(situation, entity, sources.of(entity)) for entity in entities}
-    return {entity: why for entity, why in found.items() if why}
-
-
-def _shield(situation: Situation, entity: str, sources: EntitySources) -> str:
-    if sources.report_only(situation.policy):
-        return "a source no longer resolves, and it may have lain in a folder that is off"
-    decision = situation.ladder.decide(entity, sources.ladder_paths)
-    if decision.skipped and decision.rung != "4":
-        return decision.why
-    off = sources.off_path(situation.policy.lookup)
-    return f"a source lies in a folder that is off: {off}" if off else ""
 
 
 def _check_keep(db: Db, situation: Situation, body: Keep) -> None:
