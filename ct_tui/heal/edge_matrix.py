@@ -49,7 +49,8 @@ class DeskCell:
     """One cell of the matrix with what the plan makes of its edges.
 
     `open` edges wait for a ruling, `kept` ones are left by one; `asks` names what most of the open ones will be after
-    the plan, which is what a repair is about.
+    the plan, which is what a repair is about. `other` names what most of its edges are in the other matrix: after the
+    plan for a cell of now, and the reverse.
     """
 
     cell: Cell
@@ -58,6 +59,7 @@ class DeskCell:
     kept: int = 0
     asks: Names | None = None
     asked: int = 0
+    other: Names | None = None
 
     @property
     def names(self) -> Names:
@@ -95,10 +97,13 @@ class _Sum:
     kept: int = 0
     becomes: Counter[EdgeState | None] = field(default_factory=Counter)
     open: Counter[Names] = field(default_factory=Counter)
+    others: Counter[Names] = field(default_factory=Counter)
 
-    def add(self, move: _Move, after: EdgeState | None) -> None:
-        """Take some edges in; `after` is their state after the plan."""
+    def add(self, move: _Move, after: EdgeState | None, other: Triple | None) -> None:
+        """Take some edges in; `after` is their state after the plan, `other` what they are in the other matrix."""
         self.count += move.n
+        if other is not None:
+            self.others[names_of(other)] += move.n
         self.becomes[after] += move.n
         if move.before.shielded:
             self.shielded += move.n
@@ -163,7 +168,8 @@ def _cells(lens: EdgeLens, moves: Iterable[_Move], *, planned: bool) -> tuple[De
         seen = move.after if planned else move.before
         if seen is not None:
             after = None if move.after is None else lens.then.state(move.after)
-            sums.setdefault((names_of(seen), book.state(seen)), _Sum()).add(move, after)
+            other = move.before if planned else move.after
+            sums.setdefault((names_of(seen), book.state(seen)), _Sum()).add(move, after, other)
     cells = (_desk_cell(names, state, found) for (names, state), found in sums.items() if found.count)
     return tuple(sorted(cells, key=_worst_first))
 
@@ -177,7 +183,8 @@ def _desk_cell(names: Names, state: EdgeState, found: _Sum) -> DeskCell:
     )
     waiting = Counter({asked: n for asked, n in found.open.items() if n > 0})
     asks, asked = waiting.most_common(1)[0] if waiting else (None, 0)
-    return DeskCell(cell, tuple(becomes), waiting.total(), found.kept, asks, asked)
+    others = [names for names, n in found.others.most_common() if n > 0]
+    return DeskCell(cell, tuple(becomes), waiting.total(), found.kept, asks, asked, others[0] if others else None)
 
 
 def _worst_first(cell: DeskCell) -> tuple[object, ...]:

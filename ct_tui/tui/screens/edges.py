@@ -372,9 +372,8 @@ class EdgesScreen(Deciding, ViewScreen):
 
     def _follow(self, cell: DeskCell) -> None:
         """Put the cursor where most of the edges of a cell are in the other matrix."""
-        names = cell.asks or cell.names
         for other in self._cells(planned=self._planned):
-            if names in {other.names, other.asks}:
+            if other.names == cell.other:
                 self.rows.move_to_key(_key(other))
                 return
 
