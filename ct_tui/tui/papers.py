@@ -62,8 +62,9 @@ def question_paper(item: QueueItem, entities: Sequence[EntityView] | None, *, de
     """A question: what it is about, then all that speaks for an answer."""
     yield (data(item.label, "title"),)
     put_off = (say(" · put off for this session", "dim"),) if deferred else NOTHING
-    what = ("finding", "findings") if item.kind is ItemKind.FINDING else ("entity", "entities")
-    covers = (say(" · ", "dim"), counted(item.count, *what)) if item.entities else NOTHING
+    entities_counted = counted(item.count, "entity", "entities")
+    what = counted(item.count, "finding") if item.kind is ItemKind.FINDING else entities_counted
+    covers = (say(" · ", "dim"), what) if item.entities else NOTHING
     yield (drawn(KIND_SIGNS[item.kind], "warn"), blank(1), data(item.kind.value, "warn"), *covers, *put_off)
     yield NOTHING
     yield from grounds(item, entities)

@@ -81,7 +81,7 @@ class Dialog(ModalScreen[None]):
         """Take the keyboard; called as soon as the dialog is there, before the next key is looked at."""
         fields = self.fields()
         if fields:
-            fields[0].focus()
+            self.set_focus(fields[0])
 
     # Fields
 
@@ -101,7 +101,7 @@ class Dialog(ModalScreen[None]):
         fields = [field for field in self.fields() if field.display]
         if fields:
             at = fields.index(self.focused) if self.focused in fields else -1 if step > 0 else 0
-            fields[(at + step) % len(fields)].focus()
+            self.set_focus(fields[(at + step) % len(fields)])
             self.show_hint()
 
     def takes(self, action: Action) -> bool:

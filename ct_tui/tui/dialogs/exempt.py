@@ -64,7 +64,7 @@ class ExceptDialog(RulingDialog):
 
     def begin(self) -> None:
         """The reason is what is missing."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def own_fields(self) -> list[Widget]:
         """The day."""

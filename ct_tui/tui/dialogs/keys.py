@@ -111,7 +111,7 @@ class KeyDialog(Dialog):
 
     def begin(self) -> None:
         """The name is what is asked for first where a key is made."""
-        (self.query_one("#name") if self._which == NEW else self.query_one("#which")).focus()
+        self.set_focus((self.query_one("#name") if self._which == NEW else self.query_one("#which")))
 
     @property
     def _which(self) -> str:
@@ -159,7 +159,7 @@ class KeyDialog(Dialog):
             return
         if not name:
             self.object_to(say("A name is needed: it stands under every ruling."))
-            self.query_one("#name").focus()
+            self.set_focus(self.query_one("#name"))
         elif which == NEW:
             self._make(name)
         else:
@@ -170,7 +170,7 @@ class KeyDialog(Dialog):
         principal = choice.principals[0] if len(choice.principals) == 1 else name
         if not principal:
             self.object_to(say("A name is needed: it stands under every ruling."))
-            self.query_one("#name").focus()
+            self.set_focus(self.query_one("#name"))
             return
         self._run(lambda: use_key(self.session.places, choice.path, principal))
 
@@ -178,7 +178,7 @@ class KeyDialog(Dialog):
         first, again = self._value("pass"), self._value("again")
         if first != again:
             self.object_to(say("The two passphrases differ; no key was made."))
-            self.query_one("#again").focus()
+            self.set_focus(self.query_one("#again"))
             return
         self._run(lambda: make_key(self.session.places, name, first))
 

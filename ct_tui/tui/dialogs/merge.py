@@ -103,7 +103,7 @@ class MergeDialog(RulingDialog):
 
     def edit(self) -> None:
         """Edit the reason."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
         """Another one stays: another reason, another impact."""
@@ -153,7 +153,7 @@ class ApartDialog(RulingDialog):
 
     def begin(self) -> None:
         """The reason is there already, and can be edited."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def own_fields(self) -> list[Widget]:
         """The day."""
@@ -161,7 +161,7 @@ class ApartDialog(RulingDialog):
 
     def edit(self) -> None:
         """Edit the reason."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def words(self) -> str:
         """What is decided."""
@@ -233,7 +233,7 @@ class PileDialog(RulingDialog):
 
     def edit(self) -> None:
         """Add to the reasons."""
-        self.reason.focus()
+        self.set_focus(self.reason)
 
     def hint(self) -> Line:
         """The keys of the dialog."""

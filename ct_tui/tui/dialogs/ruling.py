@@ -182,7 +182,7 @@ class RulingDialog(Dialog):
         reason = self.reason.text.strip()
         if not reason and self.NEEDS_REASON:
             self.object_to(say("A reason is required: it is signed with the ruling."))
-            self.reason.focus()
+            self.set_focus(self.reason)
             return
         self._sign(make, self.reasons_of(visible(reason, newlines=True) if reason else reason))
 

@@ -81,7 +81,7 @@ class SweepDialog(Dialog):
         self.query_one("#counts", Notice).show(*self._counts(message.report))
         self.query_one("#typed").display = self._typed
         self.query_one("#buttons").display = not self._typed
-        self.fields()[0].focus()
+        self.set_focus(self.fields()[0])
         self.show_hint()
 
     def _counts(self, report: MergeReport) -> list[Line]:

@@ -139,7 +139,7 @@ class ViewScreen(Screen[None]):
         self.query_one("#banner").display = False
         self.query_one("#filter").display = False
         self.show_session()
-        self.rows.focus()
+        self.set_focus(self.rows)
 
     # Lists
 
@@ -317,11 +317,11 @@ class ViewScreen(Screen[None]):
 
     def do_move_open(self) -> None:
         """Go into the detail; lists that have groups open one instead."""
-        self.paper.focus()
+        self.set_focus(self.paper)
 
     def do_move_close(self) -> None:
         """Go back to the list."""
-        self.rows.focus()
+        self.set_focus(self.rows)
 
     def panes(self) -> list[Widget]:
         """The panes that tab goes through."""
@@ -342,7 +342,7 @@ class ViewScreen(Screen[None]):
 
     def enter_pane(self, pane: Widget) -> None:
         """Give a pane the keyboard."""
-        pane.focus()
+        self.set_focus(pane)
 
     def do_filter_keep(self) -> None:
         """Keep the rows narrowed."""
@@ -351,7 +351,7 @@ class ViewScreen(Screen[None]):
     def do_look_detail(self) -> None:
         """Go into the detail."""
         if not self.in_detail:
-            self.paper.focus()
+            self.set_focus(self.paper)
 
     def do_look_zoom(self) -> None:
         """Give the pane the whole screen, and back."""
@@ -369,7 +369,7 @@ class ViewScreen(Screen[None]):
         if self.query_one("#filter").display:
             self.end_filter(keep=False)
         elif self.in_detail:
-            self.rows.focus()
+            self.set_focus(self.rows)
         elif self._zoomed:
             self.do_look_zoom()
         elif self.rows.clear_marks():

@@ -95,7 +95,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
         if pane.id in PANES:
             self._front = pane.id or self._front
         self.fit_panes()
-        pane.focus()
+        self.set_focus(pane)
         self.describe()
         self.show_keys()
 

@@ -251,13 +251,13 @@ class DuplicatesScreen(Looking, ViewScreen):
         elif row.opens:
             self.rows.move_by(1)
         else:
-            self.paper.focus()
+            self.set_focus(self.paper)
 
     def do_move_close(self) -> None:
         """Back to the list, to the case, or close it."""
         row = self.row
         if self.in_detail:
-            self.rows.focus()
+            self.set_focus(self.rows)
         elif row is not None and SEPARATOR in row.key:
             self.rows.move_to_key(parent_key(row.key))
         elif row is not None and row.is_open:

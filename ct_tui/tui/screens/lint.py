@@ -126,7 +126,7 @@ class LintScreen(Looking, ViewScreen):
         """Give a pane the keyboard."""
         if pane.id in {RULES, FINDINGS}:
             self._front = pane.id or FINDINGS
-        pane.focus()
+        self.set_focus(pane)
         self.describe()
         self.show_keys()
 

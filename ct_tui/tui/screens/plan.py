@@ -171,13 +171,13 @@ class PlanScreen(Looking, ViewScreen):
         elif row is not None and row.opens and not self.in_detail:
             self.rows.move_by(1)
         else:
-            self.paper.focus()
+            self.set_focus(self.paper)
 
     def do_move_close(self) -> None:
         """Go back to the list, else to the stream, else close it."""
         row = self.row
         if self.in_detail:
-            self.rows.focus()
+            self.set_focus(self.rows)
         elif row is not None and isinstance(row.subject, TypeChange):
             change = row.subject
             self.rows.move_to_key(Stream(change.from_type, change.to_type, change.kind, ()).key)

@@ -22,7 +22,7 @@ class FilterBox(Input):
         self._rows = rows
         self.value = rows.needle
         self.display = True
-        self.focus()
+        self.screen.set_focus(self)
 
     def end(self, *, keep: bool) -> None:
         """Give the keyboard back to the list, narrowed or whole."""
@@ -31,7 +31,7 @@ class FilterBox(Input):
         if rows is None:
             return
         rows.filter(self.value if keep else "")
-        rows.focus()
+        rows.screen.set_focus(rows)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow while typing."""
