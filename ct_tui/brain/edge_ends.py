@@ -83,11 +83,12 @@ class EndTable:
             self._db.execute(sql_edges.MERGED_ENDS, (unknown,))
         self._db.execute(sql_edges.ENTITY_ENDS, (unknown,))
         share = self._db.scalar(sql_edges.SAMPLE)
-        everything = share is not None and share > FEW
-        if everything:
+        if share is not None and share > FEW:
             self._fill_rest()
-        self._recode_marks(facts=everything)
-        self._recode(self.moves.items(), lambda end, to: end._replace(after=known_type(to)))
+        self._recode_marks()
+        self._given()
+        self._db.executemany(sql_edges.GIVEN_FILL, self.moves.items())
+        self._recode(lambda end, to: end._replace(after=known_type(to)) if end.entity else end)
 
     @property
     def moves(self) -> Mapping[str, str]:
@@ -170,22 +171,29 @@ class EndTable:
         for table in ("curated_entities", *tables):
             self._db.execute(sql_edges.of(sql_edges.ARCHIVED_ENDS, table), (self._code(GONE),))
 
-    def _recode_marks(self, *, facts: bool) -> None:
+    def _recode_marks(self) -> None:
+        """Mark entities by their own id, facts and tasks by their owner's."""
+        if not self._scope.marks:
+            return
+        db = self._db
         marks = list(dict.fromkeys(self._scope.marks.values()))
         numbers = {mark: n for n, mark in enumerate(marks)}
-        given = ((i, numbers[mark]) for i, mark in self._scope.marks.items())
-        self._recode(given, lambda end, n: _marked(end, marks[n]) if end.live else end, facts=facts)
+        fresh(db, sql_edges.MARKS_DROP, sql_edges.MARKS_TABLE)
+        db.executemany(sql_edges.MARKS_FILL, ((i, numbers[mark]) for i, mark in self._scope.marks.items()))
+        self._given(sql_edges.GIVEN_MARKS)
+        self._recode(lambda end, n: _marked(end, marks[n]) if end.live and end.entity else end)
+        self._given(*(sql_edges.of(sql_edges.GIVEN_OWN, t) for t in FACT_TABLES if self._schema.has(t)))
+        self._recode(lambda end, n: end if end.entity or not end.live else _marked(end, marks[n]))
 
-    def _recode(
-        self, given: Iterable[tuple[str, Any]], change: Callable[[End, Any], End], *, facts: bool = False
-    ) -> None:
-        """Change what some ids are; with `facts`, the facts and tasks that they own too."""
+    def _given(self, *statements: str) -> None:
+        """Fill the table of ids and values that `_recode` goes by."""
+        fresh(self._db, sql_edges.GIVEN_DROP, sql_edges.GIVEN_TABLE)
+        for statement in statements:
+            self._db.execute(statement)
+
+    def _recode(self, change: Callable[[End, Any], End]) -> None:
+        """Change what the given ids are, as far as the table has them."""
         db = self._db
-        fresh(db, sql_edges.GIVEN_DROP, sql_edges.GIVEN_TABLE)
-        db.executemany(sql_edges.GIVEN_FILL, given)
-        for table in FACT_TABLES if facts else ():
-            if self._schema.has(table):
-                db.execute(sql_edges.of(sql_edges.GIVEN_FACTS, table))
         pairs = db.rows(sql_edges.RECODE_PAIRS)
         if pairs:
             fresh(db, sql_edges.RECODE_DROP, sql_edges.RECODE_TABLE)

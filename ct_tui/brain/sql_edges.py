@@ -18,9 +18,13 @@ KINDS_FILL = "INSERT INTO temp.ct_tui_kinds VALUES (?, ?, ?)"
 GIVEN_DROP = "DROP TABLE IF EXISTS temp.ct_tui_given"
 GIVEN_TABLE = "CREATE TEMP TABLE ct_tui_given (id TEXT PRIMARY KEY, value) WITHOUT ROWID"
 GIVEN_FILL = "INSERT OR REPLACE INTO temp.ct_tui_given VALUES (?, ?)"
-GIVEN_FACTS = (
-    "INSERT OR IGNORE INTO temp.ct_tui_given SELECT f.id, g.value FROM temp.ct_tui_given g "
-    "JOIN {table} f ON f.entity_id = g.id WHERE typeof(f.id) = 'text'"
+MARKS_DROP = "DROP TABLE IF EXISTS temp.ct_tui_marks"
+MARKS_TABLE = "CREATE TEMP TABLE ct_tui_marks (id TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID"
+MARKS_FILL = "INSERT OR REPLACE INTO temp.ct_tui_marks VALUES (?, ?)"
+GIVEN_MARKS = "INSERT INTO temp.ct_tui_given SELECT id, value FROM temp.ct_tui_marks"
+GIVEN_OWN = (
+    "INSERT OR IGNORE INTO temp.ct_tui_given SELECT f.id, m.value FROM temp.ct_tui_marks m "
+    "JOIN {table} f ON f.entity_id = m.id WHERE typeof(f.id) = 'text' AND f.deleted_at IS NULL"
 )
 RECODE_DROP = "DROP TABLE IF EXISTS temp.ct_tui_recode"
 RECODE_TABLE = (

@@ -59,7 +59,9 @@ def plain_count(db: Path) -> tuple[Counter[str], Counter[tuple[str, Any, Any, st
             end = i
             while end in merged:
                 end = merged[end]
-            types.append(entities[end][0] if rows and i in entities else rows[0][0] if rows else None)
+            is_entity = bool(rows) and rows[0] is entities.get(i)
+            kind = entities.get(end, (None,))[0] if is_entity else rows[0][0] if rows else None
+            types.append(kind if kind and kind.strip() else None)
         definitions = [e for e in manifest["edge_types"] if e["type"].lower() == name.lower()]
         state = "undetermined"
         if not live:
