@@ -548,7 +548,8 @@ def queue_items(db: Db, situation: Situation) -> Iterator[QueueItem]:
         return
     groups = [g for g in grouping(db, situation).groups if g.queued is not None]
     for card in cards(db, situation, groups) if groups else ():
-        yield card.item()
+        if card.ruled is None:
+            yield card.item()
 
 
 def automatic(db: Db, situation: Situation) -> bool:
