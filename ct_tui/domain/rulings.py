@@ -56,8 +56,17 @@ WRITTEN_WITHOUT_KEY = frozenset({State.TAMPERED, State.BROKEN, State.ROLLED_BACK
 """States that mean the table was written without a key: then nothing ruled acts until it is mended."""
 
 
+class _Decision:
+    """What all bodies share."""
+
+    @property
+    def subject(self) -> str:
+        """What two rulings would contradict each other about; empty for kinds that only add up."""
+        return ""
+
+
 @dataclass(frozen=True)
-class Alias:
+class Alias(_Decision):
     """Every live, unshielded entity of type `from_type` becomes `to_type`, now and at the write gate."""
 
     from_type: str
@@ -77,7 +86,7 @@ class Alias:
 
 
 @dataclass(frozen=True)
-class Legalize:
+class Legalize(_Decision):
     """The type is declared: an object is added to the named manifest rows."""
 
     type: str
@@ -111,7 +120,7 @@ class Legalize:
 
 
 @dataclass(frozen=True)
-class Retype:
+class Retype(_Decision):
     """Just these entities become `to_type`; one that is no longer `from_type` is left alone."""
 
     entities: tuple[str, ...]
@@ -122,17 +131,12 @@ class Retype:
         """The kind's own fields as they are signed."""
         return {"entities": list(self.entities), "from": self.from_type, "to": self.to_type}
 
-    @property
-    def subject(self) -> str:
-        """What two rulings of this kind would contradict each other about."""
-        return ""
-
     def __str__(self) -> str:
         return f"{len(self.entities)} × {self.from_type} → {self.to_type}"
 
 
 @dataclass(frozen=True)
-class Keep:
+class Keep(_Decision):
     """Seen and left: out of the queue until the date, or for good; always in the census."""
 
     type: str | None = None
@@ -150,11 +154,6 @@ class Keep:
             found["until"] = self.until.isoformat()
         return found
 
-    @property
-    def subject(self) -> str:
-        """What two rulings of this kind would contradict each other about."""
-        return ""
-
     def in_force(self, today: dt.date) -> bool:
         """Whether the item still stays out of the queue; the last day counts."""
         return self.until is None or today <= self.until
@@ -165,7 +164,7 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Revoke:
+class Revoke(_Decision):
     """The named ruling stops acting from here on; what it did stays until undone."""
 
     revokes: int
@@ -173,11 +172,6 @@ class Revoke:
     def fields(self) -> dict[str, Any]:
         """The kind's own fields as they are signed."""
         return {"revokes": self.revokes}
-
-    @property
-    def subject(self) -> str:
-        """What two rulings of this kind would contradict each other about."""
-        return ""
 
     def __str__(self) -> str:
         return f"revoke #{self.revokes}"
@@ -194,7 +188,7 @@ class Repair(StrEnum):
 
 
 @dataclass(frozen=True)
-class EdgeRepair:
+class EdgeRepair(_Decision):
     """Repair edges: by id (rename, reverse, drop, keep), or widen the manifest by one signature."""
 
     repair: Repair
@@ -216,11 +210,6 @@ class EdgeRepair:
             found["manifests"] = list(self.manifests)
         return found
 
-    @property
-    def subject(self) -> str:
-        """What two rulings of this kind would contradict each other about."""
-        return ""
-
     def __str__(self) -> str:
         if self.repair is Repair.WIDEN and self.triple is not None:
             name, source, target = self.triple
@@ -230,7 +219,7 @@ class EdgeRepair:
 
 
 @dataclass(frozen=True)
-class Merge:
+class Merge(_Decision):
     """These duplicates redirect to the survivor."""
 
     survivor: str
@@ -240,17 +229,12 @@ class Merge:
         """The kind's own fields as they are signed."""
         return {"survivor": self.survivor, "losers": list(self.losers)}
 
-    @property
-    def subject(self) -> str:
-        """What two rulings of this kind would contradict each other about."""
-        return ""
-
     def __str__(self) -> str:
         return f"merge {len(self.losers)} into {self.survivor}"
 
 
 @dataclass(frozen=True)
-class Except:
+class Except(_Decision):
     """An exception to a lint rule for one focus, or (rule `duplicate`) ids that stay apart."""
 
     rule: str
@@ -263,11 +247,6 @@ class Except:
         if self.until is not None:
             found["until"] = self.until.isoformat()
         return found
-
-    @property
-    def subject(self) -> str:
-        """What two rulings of this kind would contradict each other about."""
-        return ""
 
     def in_force(self, today: dt.date) -> bool:
         """Whether the exception still holds; the last day counts."""
