@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ct_tui.brain import models, sql, sql_edges
@@ -78,19 +79,22 @@ class EdgeReader:
         if not self._has_edges:
             return Triples(())
         self._table.fill()
-        counts: Counter[Triple] = Counter()
+        packs: Counter[tuple[RawText, int]] = Counter()
         loops = 0
-        single: list[int] = []
+        rowids: list[int] = []
         for edge_type, packed, rowid, n in self._db.stream(sql_edges.COUNT_TRIPLES):
             if packed is None:
-                single.append(rowid)
+                rowids.append(rowid)
                 continue
-            counts[self._unpacked(edge_type, packed)] += n
+            packs[edge_type, packed >> 1] += n
             loops += n if packed & 1 else 0
-        for edge in self._by_rowid(single):
-            counts[edge.triple] += 1
+        single: Counter[Triple] = Counter()
+        for edge in self._by_rowid(rowids):
+            single[edge.triple] += 1
             loops += edge.row.source_id == edge.row.target_id
-        return Triples(counts.items(), loops)
+        # An end that was looked up alone is of no kind that the table has, so no triple is counted in both ways.
+        joined = ((self._unpacked(edge_type, pack), n) for (edge_type, pack), n in packs.items())
+        return Triples(chain(joined, single.items()), loops)
 
     def triples_of(self, ids: Collection[str]) -> Triples:
         """The edges that touch some ids, counted."""
@@ -167,7 +171,7 @@ class EdgeReader:
             if packed is None:
                 single[rowid] = (of_source, of_target)
             else:
-                found.append(CausedTriple(self._unpacked(edge_type, packed), of_source, of_target, n))
+                found.append(CausedTriple(self._unpacked(edge_type, packed >> 1), of_source, of_target, n))
         found += (CausedTriple(e.triple, *single[e.rowid], 1) for e in self._by_rowid(list(single)))
         return found
 
@@ -208,7 +212,7 @@ class EdgeReader:
         return found
 
     def _unpacked(self, edge_type: RawText, packed: int) -> Triple:
-        return self._triple(edge_type, *divmod(packed >> 1, sql_edges.SIDE))
+        return self._triple(edge_type, *divmod(packed, sql_edges.SIDE))
 
     def _triple(self, edge_type: RawText, source: int, target: int) -> Triple:
         return Triple(display(edge_type), self._table[source], self._table[target])

@@ -20,11 +20,14 @@ from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.plan import EdgeEffect
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ct_tui.domain.manifest import Vocabulary
 
 _key = lru_cache(maxsize=1 << 14)(label_key)
+
+KEPT_BOOKS = 4
+"""For how many rulebooks the states of counted triples are kept."""
 
 Pair = tuple[str, str]
 """The comparison keys of a source type and a target type."""
@@ -311,14 +314,13 @@ class EdgeCounts:
         return {f.name: int(getattr(self, f.name)) for f in fields(self)}
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell of the matrix; a type of None is unknown; `shielded` edges have an end that is opted out or off."""
 
     edge_type: str
     source_type: str | None
     target_type: str | None
-    count: int
+    count: int  # type: ignore[assignment]  # the `edges` document's name; nobody searches a cell like a tuple
     state: EdgeState
     shielded: int = 0
 
@@ -357,15 +359,17 @@ class _Row(NamedTuple):
     name: str
     source: str | None
     target: str | None
+    live: bool
+    shielded: bool
 
 
 class Triples:
     """The edges of a brain (or of some entities), counted by triple."""
 
     def __init__(self, counts: Iterable[tuple[Triple, int]], loops: int = 0) -> None:
-        keyed = ((t, n, _key(t.edge_type), _end_key(t.source), _end_key(t.target)) for t, n in counts if n)
-        self._rows = [_Row(*parts) for parts in keyed]
+        self._rows = [_row(triple, n) for triple, n in counts if n > 0]
         self.loops = loops
+        self._judged: dict[Rulebook, list[EdgeState]] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -380,29 +384,39 @@ class Triples:
 
     def counts(self, book: Rulebook) -> EdgeCounts:
         """The edges by state."""
-        found: Counter[str] = Counter(loops=self.loops)
-        for row in self._rows:
-            state = _state(book, row)
-            found["edges"] += row.n
-            found[state.value] += row.n
-            if row.triple.shielded:
-                found["shielded"] += row.n
-                if state is EdgeState.VIOLATING:
-                    found["shielded_violating"] += row.n
+        by_state: dict[EdgeState, int] = dict.fromkeys(EdgeState, 0)
+        more: Counter[str] = Counter(loops=self.loops)
+        for row, state in zip(self._rows, self.states(book), strict=True):
+            by_state[state] += row.n
+            if row.shielded:
+                more["shielded"] += row.n
+                more["shielded_violating"] += row.n if state is EdgeState.VIOLATING else 0
             if state is EdgeState.DANGLING:
                 for name in _how_dangling(row.triple):
-                    found[name] += row.n
-        return EdgeCounts(**found)
+                    more[name] += row.n
+        states = {state.value: n for state, n in by_state.items()}
+        return EdgeCounts(sum(by_state.values()), **states, **more)
+
+    def states(self, book: Rulebook) -> Sequence[EdgeState]:
+        """The state of every counted triple, in the order of iteration; judged once for a rulebook."""
+        found = self._judged.get(book)
+        if found is None:
+            if len(self._judged) >= KEPT_BOOKS:
+                self._judged.clear()
+            found = self._judged[book] = [_state(book, row) for row in self._rows]
+        return found
 
     def matrix(self, book: Rulebook) -> tuple[Cell, ...]:
         """The edges by edge type, end types and state, in the order of their names."""
-        found: dict[tuple[str, str | None, str | None, EdgeState], list[int]] = {}
-        for row in self._rows:
+        all_: dict[tuple[str, str | None, str | None, EdgeState], int] = {}
+        shielded: dict[tuple[str, str | None, str | None, EdgeState], int] = {}
+        for row, state in zip(self._rows, self.states(book), strict=True):
             edge_type, source, target = row.triple
-            cell = found.setdefault((edge_type, source.type, target.type, _state(book, row)), [0, 0])
-            cell[0] += row.n
-            cell[1] += row.n if row.triple.shielded else 0
-        cells = (Cell(e, s, t, n, state, shielded) for (e, s, t, state), (n, shielded) in found.items())
+            key = (edge_type, source.type, target.type, state)
+            all_[key] = all_.get(key, 0) + row.n
+            if row.shielded:
+                shielded[key] = shielded.get(key, 0) + row.n
+        cells = [Cell(*key[:3], n, key[3], shielded.get(key, 0)) for key, n in all_.items()]
         return tuple(sorted(cells, key=_cell_order))
 
     def touching(self, label: str) -> Iterator[tuple[Triple, int]]:
@@ -434,9 +448,10 @@ class Triples:
         """What moving types, changing definitions, or the changes under consideration do to the edges they touch."""
         tally = EffectTally()
         moved = {key: _key(to) for key, to in (moves or {}).items()}
+        states = self.states(book)
         for index in self._touched(book, moved, after):
             row = self._rows[index]
-            tally.add(_state(book, row), _state(after or book, _moved_row(row, moved)), row.n)
+            tally.add(states[index], _state(after or book, _moved_row(row, moved)), row.n)
         return tally.effect
 
     def fit_by_type(self, label: str, book: Rulebook) -> dict[str, Fit]:
@@ -490,9 +505,9 @@ class Triples:
             indexes: Iterable[int] = range(len(self._rows))
         else:
             indexes = self._under(book.main.differences(after.main))
+        states = self.states(book)
         for index in indexes:
-            row = self._rows[index]
-            if _state(book, row) is not _state(after, row):
+            if states[index] is not _state(after, self._rows[index]):
                 yield index
 
     def _under(self, found: Difference) -> set[int]:
@@ -539,7 +554,7 @@ class _Sides:
     def collect(self, label: str | None) -> None:
         """Take the edges whose movable ends bear a type, or without one those whose ends are marked."""
         for row in self._all:
-            if not row.triple.live:
+            if not row.live:
                 continue
             out = _chosen(row.triple.source, row.source, label)
             into = _chosen(row.triple.target, row.target, label)
@@ -570,9 +585,18 @@ def _chosen(end: End, key: str | None, label: str | None) -> bool:
     return end.after is not None if label is None else (end.movable and key == label)
 
 
+def _row(triple: Triple, n: int) -> _Row:
+    edge_type, source, target = triple
+    live = source.liveness is Liveness.LIVE and target.liveness is Liveness.LIVE
+    shielded = source.shielded or target.shielded
+    return _Row(triple, n, _key(edge_type), _key_or_none(source.type), _key_or_none(target.type), live, shielded)
+
+
 def _state(book: Rulebook, row: _Row) -> EdgeState:
-    if not (row.triple.source.live and row.triple.target.live):
+    if not row.live:
         return EdgeState.DANGLING
+    if not book.own:
+        return book.main.judge_keys(row.name, row.source, row.target)
     return book.signatures(row.triple).judge_keys(row.name, row.source, row.target)
 
 
@@ -588,7 +612,7 @@ def _moved(end: End, moves: Mapping[str, str] | None) -> End:
 def _moved_row(row: _Row, moves: Mapping[str, str]) -> _Row:
     """The row with the keys that its ends have after the changes; the triple itself is only asked who judges it."""
     source, target = _key_after(row.triple.source, row.source, moves), _key_after(row.triple.target, row.target, moves)
-    return _Row(row.triple, row.n, row.name, source, target)
+    return _Row(row.triple, row.n, row.name, source, target, row.live, row.shielded)
 
 
 def _key_after(end: End, key: str | None, moves: Mapping[str, str]) -> str | None:
@@ -607,10 +631,6 @@ def _how_dangling(triple: Triple) -> Iterator[str]:
 
 def _key_or_none(label: str | None) -> str | None:
     return None if label is None else _key(label)
-
-
-def _end_key(end: End) -> str | None:
-    return _key_or_none(end.type)
 
 
 def _cell_order(cell: Cell) -> tuple[str, str, str, str]:

@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ct_tui.brain.edges import EdgeReader
+from ct_tui.domain.manifest import EdgeType
+from ct_tui.domain.rulings import Alias, EdgeRepair, Legalize, Repair
+from ct_tui.heal.edges import rulebook
 from ct_tui.heal.workbench import Workbench
 from ct_tui.policy.paths import Places
 from ct_tui.policy.shipped import founding_text
@@ -164,6 +168,45 @@ def test_apply_and_undo(copy: Places, grown: Places, tmp_path: Path) -> None:
 
 DRIFTING = 0.2 * 3 / 40 * 0.9
 """The least share of the entities that the three aliases move."""
+
+
+def plain_conformance(db: Path) -> int:
+    """The plainest way to counted triples: a temporary table of ids and types, one join, one GROUP BY."""
+    with closing(sqlite3.connect(f"{db.as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute("CREATE TEMP TABLE ends (id TEXT PRIMARY KEY, type TEXT)")
+        connection.execute("INSERT INTO ends SELECT id, entity_type FROM curated_entities WHERE deleted_at IS NULL")
+        rows = connection.execute(
+            "SELECT e.edge_type, s.type, t.type, COUNT(*) FROM llm_wiki_edges e LEFT JOIN ends s ON s.id = e.source_id "
+            "LEFT JOIN ends t ON t.id = e.target_id GROUP BY 1, 2, 3"
+        )
+        return sum(1 for _ in rows)
+
+
+def conformance(places: Places) -> object:
+    """Every edge judged, facts and archived ends among them, and the matrix drawn up."""
+    with Workbench(places) as bench, bench.brain.snapshot() as db:
+        book = rulebook(bench.view().situation.manifests)
+        triples = EdgeReader(db, bench.brain.schema).triples()
+        return triples.counts(book), triples.matrix(book)
+
+
+def test_edge_conformance(grown: Places) -> None:
+    floor = best(lambda: plain_conformance(grown.brain), 3)
+    assert compare("edge conformance", best(lambda: conformance(grown), 3), floor, 1.2) == []
+
+
+def test_what_if_while_somebody_chooses(grown: Places) -> None:
+    with Workbench(grown) as bench:
+        bodies = (
+            Alias("novelty1", "role"),
+            Legalize("novelty2", "A thing.", edges=(EdgeType("knows", "novelty2", "person"),)),
+            EdgeRepair(Repair.WIDEN, triple=("knows", "role", "person")),
+        )
+        for body in bodies:
+            bench.impact(body)
+            taken = best(lambda body=body: bench.impact(body), 20)  # type: ignore[misc]
+            sys.stdout.write(f"\n{f'what if: {body}'[:34]:<34} {taken * 1000:9.3f} ms   (at most 20 ms)\n")
+            assert taken < 0.02
 
 
 def run(*command: str) -> Any:
