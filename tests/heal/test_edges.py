@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ct_tui.domain.edges import EdgeCounts
+    from ct_tui.domain.plan import Progress
     from tests.heal.lab import Lab
     from tests.policy.brains import Case
 
@@ -647,6 +649,36 @@ def test_more_repairs_than_one_chunk_takes(small: Lab) -> None:
     assert counts(small).exact == 701
     assert small.undo(run).edges == 701
     assert counts(small).violating == 701
+
+
+def test_a_stopped_repair_goes_on_with_the_same_plan(small: Lab) -> None:
+    with closing(sqlite3.connect(small.db)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO llm_wiki_edges VALUES (?, ?, 'organization', 'person', 'memberOf', 1)",
+            ((f"e{n:04d}", f"a{n}") for n in range(450)),
+        )
+    before = edges_table(small)
+    small.rule(EdgeRepair(Repair.REVERSE, tuple(f"e{n:04d}" for n in range(450))))
+    stop = threading.Event()
+    with small.bench() as bench:
+        plan = bench.plan()
+
+        def halt(progress: Progress) -> None:
+            if progress.total - progress.done < 450:
+                stop.set()
+
+        first = bench.apply(plan, stop=stop, progress=halt)
+        assert first.stopped
+        assert 0 < first.edges < 450
+        assert first.remaining == 450 - first.edges
+    with small.bench() as bench:
+        rest = bench.apply(plan)
+    assert rest.run == first.run
+    assert rest.edges == 450 - first.edges
+    assert counts(small).exact == 450
+    assert first.run is not None
+    assert small.undo(first.run).edges == 450
+    assert edges_table(small) == before
 
 
 @pytest.mark.parametrize(
