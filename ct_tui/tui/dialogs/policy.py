@@ -431,6 +431,7 @@ class EntityDialog(ChooseDialog):
             rows = [_entity_row(entity) for entity in message.entities]
             self.found.empty = ((say("No live entity is like that.", "dim"),),)
             self.found.show(MemoryRows(rows, [row.key for row in rows]))
+            self.found.move_to(0)
 
     def change(self) -> PolicyChange:
         """The entity under the cursor."""
@@ -475,6 +476,8 @@ class FallbackDialog(ChooseDialog):
         ]
         self.found.empty = ((say("No declared type is like that.", "dim"),),)
         self.found.show(MemoryRows(rows, [row.key for row in rows]))
+        if query:
+            self.found.move_to(0)
 
     def change(self) -> PolicyChange:
         """The type under the cursor."""

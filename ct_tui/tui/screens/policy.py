@@ -17,7 +17,7 @@ from ct_tui.tui.policypapers import mode_words, path_words, verdict_words
 from ct_tui.tui.rowviews import entity_row
 from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
-from ct_tui.tui.text import NOTHING, blank, data, drawn, number, say
+from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
 from ct_tui.tui.widgets.frame import Heading, Lines
 from ct_tui.tui.widgets.rows import Row, RowList, columns
 from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
@@ -196,7 +196,7 @@ class PolicyScreen(ViewScreen):
 
         def draw(width: int) -> Line:
             twist = say("▾ " if is_open else "▹ ", "faint") if members else blank(2)
-            room = max(10, width - 49)
+            room = max(10, width - 51)
             return columns(
                 width,
                 ((twist,), 2),
@@ -434,7 +434,7 @@ def _name(part: Part, width: int) -> Line:
     if part.kind == "folder":
         return (path_words(part.key, width),)
     name = getattr(part.thing, "name", "")
-    words = {"drift": "config.json changed", "default": "where no folder decides", "schema": "ontology.schema"}
+    words = {"drift": "config.json changed", "default": "everywhere else", "schema": "ontology.schema"}
     return (drawn(words[part.kind]),) if part.kind in words else (data(name or part.key, "type"),)
 
 
@@ -464,8 +464,8 @@ def _manifest_cells(found: ManifestView) -> tuple[Line, Line, Line]:
     known = found.row.vocabulary
     if known is None:
         return mode_words(found.row.mode), (say("! broken", "bad"),), (say("cannot be read", "bad"),)
-    words: Line = (number(len(known.names), "strong"), say(" types, ", "dim"))
-    words += (data(known.fallback, "type"),) if known.fallback else (say("no fallback", "warn"),)
+    words: Line = (data(known.fallback, "type"),) if known.fallback else (say("no fallback", "warn"),)
+    words += (say(", ", "dim"), counted(len(known.names), "type", ink="dim"))
     usable = (say("✓ usable", "ok"),) if found.usable else (say("‖ holds", "warn" if found.row.strict else "dim"),)
     return mode_words(found.row.mode), usable, words
 
