@@ -118,6 +118,12 @@ class Workstation(App[int], inherit_bindings=False):
         self.session.trouble = message.error
         self.show_session()
 
+    @property
+    def resting(self) -> bool:
+        """Whether nothing is being read, written, or waiting to be."""
+        lanes = (self._look, self._survey, self.writing)
+        return all(lane.idle for lane in lanes) and not self._reading
+
     # Reading
 
     def read_all(self) -> None:
