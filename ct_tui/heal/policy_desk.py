@@ -111,6 +111,8 @@ class PolicySheet:
     folders: dict[str, Decision]
     rows: dict[str, Decision]
     """Decisions for the entities that have a manifest row or an opt-out, by that row's id."""
+    names: dict[str, str]
+    """Names of the entities that have a manifest row of their own."""
     drift: Drift | None = None
     mended: tuple[str, ...] = ()
     """Strict manifest rows that cannot gate now and will once heal has run."""
@@ -151,12 +153,13 @@ class PolicyDesk:
             ids = [m.row.entity_id for m in view.manifests] + [o.entity for o in view.opt_outs]
             ledger = ledger_paths(s.state.origins, s.redirects)
             sources = sources_of(db, s.schema, set(ids), s.redirects, ledger)
+            names = {i: name for i, (name, _) in readers.names_of(db, ids).items()}
         folders = {f.key: ladder.decide(ANYBODY, (f"{_example(f.key)}/…",)) for f in view.folders}
         rows = {i: ladder.decide(i, sources.of(i).ladder_paths) for i in ids if i != TIER_FACT}
         rows[TIER_FACT] = ladder.decide(ANYBODY)
         stuck = {m.row.entity_id for m in view.manifests if m.hold is not None}
         mended = tuple(sorted(stuck - set(s.unusable)))
-        return PolicySheet(view, coverage, ladder.decide(ANYBODY), folders, rows, s.drift, mended)
+        return PolicySheet(view, coverage, ladder.decide(ANYBODY), folders, rows, names, s.drift, mended)
 
     def members(self, key: str) -> tuple[str, ...]:
         """The first entities with a source that a folder key decides."""

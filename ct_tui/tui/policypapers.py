@@ -193,7 +193,10 @@ def folder_paper(folder: FolderView, sheet: PolicySheet, ties: Mapping[str, Tie]
 def manifest_paper(found: ManifestView, sheet: PolicySheet) -> Lines:
     """A manifest row."""
     row, vocabulary = found.row, found.row.vocabulary
-    yield (data(row.entity_id, "title"), blank(2), say("manifest row", "dim"))
+    name = sheet.names.get(row.entity_id, "")
+    yield (data(name or row.entity_id, "title"), blank(2), say("manifest row", "dim"))
+    if name:
+        yield (data(row.entity_id, "faint"),)
     usable: Line = (say("✓ usable", "ok"),) if found.usable else (say("✗ not usable", "bad"),)
     yield (*mode_words(row.mode), say(" · ", "faint"), *usable)
     if found.redirected:
@@ -201,20 +204,26 @@ def manifest_paper(found: ManifestView, sheet: PolicySheet) -> Lines:
     if row.error:
         yield (say("! cannot be read: ", "bad"), data(row.error))
     yield NOTHING
-    if found.hold is not None:
-        yield (say("‖ ", "warn"), data(found.hold.message))
-        yield from _remedy(found.hold, mended=row.entity_id in sheet.mended)
-        yield NOTHING
     if vocabulary is not None:
         fallback: Line = (data(vocabulary.fallback, "type"),) if vocabulary.fallback else (say("none", "warn"),)
         yield (say("fallback  ", "dim"), *fallback)
+    mended = row.entity_id in sheet.mended
+    decision = sheet.rows.get(row.entity_id)
+    if found.hold is not None and (decision is None or decision.hold is None):
+        yield (say("‖ ", "warn"), data(found.hold.message))
+        yield from _remedy(found.hold, mended=mended)
+    yield NOTHING
+    if decision is not None:
+        yield from decision_lines(decision, mended=mended)
+    if vocabulary is not None:
+        yield (
+            say("types     ", "dim"),
+            number(len(vocabulary.names)),
+            blank(2),
+            data(", ".join(vocabulary.names), "type"),
+        )
         yield (say("edges     ", "dim"), counted(len(vocabulary.edge_types), "signature"))
-        yield (say("types     ", "dim"), number(len(vocabulary.names)))
-        yield (blank(2), data(", ".join(vocabulary.names), "type"))
         yield NOTHING
-    if row.entity_id in sheet.rows:
-        mended = row.entity_id in sheet.mended
-        yield from decision_lines(sheet.rows[row.entity_id], mended=mended)
     keys = ("f fallback",) if row.entity_id == TIER_FACT else ("f fallback", "s copy tier_fact anew", "o opt out")
     yield from keys_lines(*keys)
 

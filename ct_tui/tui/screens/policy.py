@@ -196,19 +196,19 @@ class PolicyScreen(ViewScreen):
 
         def draw(width: int) -> Line:
             twist = say("▾ " if is_open else "▹ ", "faint") if members else blank(2)
-            room = max(10, width - 51)
+            room = min(34, max(10, width - 51))
             return columns(
                 width,
                 ((twist,), 2),
                 ((data(part.kind, "dim"),), 9),
-                (_name(part, room), room),
+                (_name(part, sheet, room), room),
                 ((blank(1), *mode), 13),
                 (verdict, 9),
                 (rest, 0),
             )
 
         row = Row(key, part, draw, opens=bool(members), is_open=is_open, markable=False)
-        return Parent(row, f"{part.kind} {part.key}", members)
+        return Parent(row, f"{part.kind} {part.key} {sheet.names.get(part.key, '')}", members)
 
     def describe(self) -> None:
         """Show the part under the cursor."""
@@ -429,11 +429,11 @@ def _settable(key: str) -> str:
     return normalise_key(key)
 
 
-def _name(part: Part, width: int) -> Line:
+def _name(part: Part, sheet: PolicySheet, width: int) -> Line:
     """What a part is called."""
     if part.kind == "folder":
         return (path_words(part.key, width),)
-    name = getattr(part.thing, "name", "")
+    name = getattr(part.thing, "name", "") or sheet.names.get(part.key, "")
     words = {"drift": "config.json changed", "default": "everywhere else", "schema": "ontology.schema"}
     return (drawn(words[part.kind]),) if part.kind in words else (data(name or part.key, "type"),)
 
