@@ -187,8 +187,10 @@ class _Advice:
         return self._of_group(kind, name, 0.35 if state is EdgeState.EXACT else 0.3, why)
 
     def _conforming(self, name: str, state: EdgeState) -> str:
-        how = "conform" if state is EdgeState.EXACT else "conform by the parent type"
-        return f"{self._v.count} of these edges {how} if the end is a {name}"
+        one = self._v.count == 1
+        verb = "conforms" if one else "conform"
+        how = verb if state is EdgeState.EXACT else f"{verb} by the parent type"
+        return f"{'this edge' if one else f'{self._v.count} of these edges'} {how} if the end is a {name}"
 
     def renames(self) -> Iterable[Proposal]:
         for name in self._signatures.edge_names:
@@ -215,19 +217,23 @@ class _Advice:
             yield self._of_group(ProposalKind.WIDEN, None, 0.12, ("it would declare an edge that says nothing",))
             return
         names = (self._known.canonical(source), self._known.canonical(target))
-        why = f"adds {self._v.edge_type}: {names[0]} → {names[1]} to the manifest; {self._v.count} edges say so already"
+        why = f"adds {self._v.edge_type}: {names[0]} → {names[1]} to the manifest; {_edges(self._v.count)} already"
         yield self._of_group(ProposalKind.WIDEN, None, 0.4 + 0.2 * min(1.0, self._v.count / 20), (why,))
 
     def last_resorts(self) -> Iterable[Proposal]:
-        count = self._v.count
-        yield Proposal(
-            ProposalKind.DROP, None, 0.1, (f"deletes {count} edges; undo brings them back",), 0, Fit(0, count)
-        )
-        why = "they stay as they are and leave the queue; the counts still show them"
-        yield Proposal(ProposalKind.KEEP, None, 0.05, (why,), 0, Fit(0, count))
+        count, one = self._v.count, self._v.count == 1
+        gone = "deletes this edge; undo brings it back" if one else f"deletes {count} edges; undo brings them back"
+        left = "it stays as it is and leaves" if one else "they stay as they are and leave"
+        still = f"{left} the queue; the counts still show {'it' if one else 'them'}"
+        yield Proposal(ProposalKind.DROP, None, 0.1, (gone,), 0, Fit(0, count))
+        yield Proposal(ProposalKind.KEEP, None, 0.05, (still,), 0, Fit(0, count))
 
     def _of_group(self, kind: ProposalKind, to: str | None, score: float, why: tuple[str, ...]) -> Proposal:
         return Proposal(kind, to, score, why, self._v.count, Fit(self._v.count, self._v.count))
+
+
+def _edges(count: int) -> str:
+    return "1 edge says so" if count == 1 else f"{count} edges say so"
 
 
 @dataclass(frozen=True)

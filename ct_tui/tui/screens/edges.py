@@ -431,7 +431,7 @@ def _all_row(found: EdgeMap, *, planned: bool) -> Parent:
     counts = found.after if planned else found.now
 
     def draw(width: int) -> Line:
-        good = (number(counts.conforming, "ok"), say(" conform", "dim"))
+        good = (say("· ", "faint"), number(counts.conforming, "ok"), say(" conform", "dim"))
         return columns(
             width,
             ((say("  Σ all edges, as a map", "head"),), 0),

@@ -157,7 +157,7 @@ def grid(cells: Sequence[DeskCell], width: int, at: tuple[str | None, str | None
     hidden = len(targets) - len(columns)
     if hidden:
         lines.append(
-            (blank(head + 2), counted(hidden, "more target type", ink="dim"), say(": z gives more room", "dim"))
+            (blank(head + 2), counted(hidden, "more target type", ink="dim"), say(": ⏎ and z give more room", "dim"))
         )
     return tuple(lines)
 
