@@ -65,7 +65,7 @@ def back_up(brain: Brain, target: Path) -> Path:
 def _copy(source: sqlite3.Connection, part: Path) -> None:
     try:
         with contextlib.closing(sqlite3.connect(part)) as out:
-            source.backup(out, pages=-1, progress=_patience())
+            source.backup(out, pages=-1, progress=_patience(), sleep=connection.POLL)
     except sqlite3.Error as error:
         if "malformed" in str(error) or "locked" in str(error):
             raise

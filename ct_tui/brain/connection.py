@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,18 @@ T = TypeVar("T")
 
 BUSY_TIMEOUT = 5.0
 """Seconds to wait for another program's write lock, as every host of the app does."""
+
+POLL = 0.001
+"""Seconds between two looks at a lock: SQLite by itself looks ever more seldom, and a writer that hardly rests would
+starve us."""
+
+# Another program has the lock; the fourth kind of it, SQLITE_BUSY_SNAPSHOT, no waiting would help.
+_WAITING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_TIMEOUT})
+
+# A brain in WAL mode needs two files beside it, and they cannot be made here.
+_NO_WAL = frozenset(
+    {sqlite3.SQLITE_READONLY_DIRECTORY, sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_RECOVERY}
+)
 
 
 class NotUtf8(Exception):
@@ -75,19 +88,23 @@ class Db:
         with _bindable():
             self._connection.executemany(statement, params)
 
+    def commit(self) -> None:
+        """End the transaction; without WAL this waits for readers."""
+        patiently(self._connection.commit)
+
     def run(self, query: Any) -> list[Any]:
         """The models that a peewee select yields."""
         with _bindable():
-            return list(query.bind(self._database))
+            return patiently(lambda: list(query.bind(self._database)))
 
     def do(self, query: Any) -> Any:
         """Execute a peewee write query."""
         with _bindable():
-            return query.bind(self._database).execute()
+            return patiently(query.bind(self._database).execute)
 
     def _cursor(self, statement: str, params: Sequence[Any]) -> sqlite3.Cursor:
         with _bindable():
-            return self._connection.execute(statement, params)
+            return patiently(lambda: self._connection.execute(statement, params))
 
     def create_tables(self, models: Sequence[type[peewee.Model]]) -> None:
         """Create our own tables where they are missing."""
@@ -124,7 +141,7 @@ class Brain:
         self.path = path
         _refuse_what_is_no_file(path)
         self.identity = _identity(path)
-        self._reader = _Database(_uri(path, "ro"), uri=True, timeout=BUSY_TIMEOUT)
+        self._reader = _Database(_uri(path, "ro"), uri=True, timeout=0)
         self._writer: _WriterThread | None = None
         self._lock = threading.Lock()
         self.schema: Schema = self._read_schema()
@@ -263,7 +280,7 @@ class _WriterThread:
         self._thread.join()
 
     def _serve(self) -> None:
-        database = _Database(_uri(self._path, "rw"), uri=True, timeout=BUSY_TIMEOUT)
+        database = _Database(_uri(self._path, "rw"), uri=True, timeout=0)
         while (item := self._jobs.get()) is not None:
             try:
                 item.future.set_result(self._one(database, item))
@@ -284,18 +301,20 @@ class _WriterThread:
                 # Under the lock once more: the file may have been replaced while another program held it.
                 self._brain.require_same_file()
                 result = item.job(db)
-                db.connection.commit()
+                db.commit()
             except BaseException:
                 _roll_back(database, db)
                 raise
             return result
 
     def _prepare(self, database: _Database, db: Db, before: Callable[[Db], None]) -> None:
-        # A plain BEGIN locks nothing of the brain as long as only temporary tables are written.
+        # A plain BEGIN keeps nobody from writing as long as only temporary tables are written. What it reads of the
+        # brain is read under one lock, which is waited for here and not in the middle of many statements.
         db.execute("BEGIN")
         try:
+            db.scalar(sql.TOUCH)
             before(db)
-            db.connection.commit()
+            db.commit()
         except BaseException:
             _roll_back(database, db)
             raise
@@ -318,6 +337,26 @@ def translated(path: Path) -> Iterator[None]:
         raise
     except (sqlite3.Error, peewee.DatabaseError) as error:
         raise explain(path, error) from error
+
+
+def patiently(action: Callable[[], T]) -> T:
+    """Try an action again while another program holds the lock, for at most BUSY_TIMEOUT seconds."""
+    give_up = time.monotonic() + BUSY_TIMEOUT
+    while True:
+        try:
+            return action()
+        except (sqlite3.OperationalError, peewee.OperationalError) as error:
+            if _code(error) not in _WAITING or time.monotonic() >= give_up:
+                raise
+        time.sleep(POLL)
+
+
+def _code(error: BaseException) -> int | None:
+    """SQLite's extended code of a fault, also of one that peewee wrapped."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None and error.__cause__ is not None:
+        return _code(error.__cause__)
+    return code
 
 
 @contextmanager
@@ -351,6 +390,8 @@ def explain(path: Path, error: Exception) -> BrainError:
             f"{path} could not be read or written: {text}",
             "check the disk and its limits, then run the same plan again",
         )
+    if _code(error) in _NO_WAL:
+        return BrainError(f"{path} cannot be opened: {text}", _WAL_REMEDY)
     if "readonly" in lowered or "read-only" in lowered:
         return BrainError(f"{path} cannot be written: {text}", "check the permissions of the file and its folder")
     if "unable to open" in lowered:
@@ -358,12 +399,14 @@ def explain(path: Path, error: Exception) -> BrainError:
     return BrainError(f"{path}: {text}")
 
 
+_WAL_REMEDY = "a brain in WAL mode needs its -wal and -shm files, or a folder in which they can be made"
+
+
 def _not_opened(path: Path, text: str) -> BrainError:
     if not path.exists():
         return BrainError(f"{path} is no longer there", "put it back, or open another brain")
     return BrainError(
-        f"{path} cannot be opened: {text}",
-        "check the permissions of the file and its folder; a brain in WAL mode also needs its -wal and -shm files",
+        f"{path} cannot be opened: {text}", f"check the permissions of the file and its folder; {_WAL_REMEDY}"
     )
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import sql
-from ct_tui.brain.connection import translated
+from ct_tui.brain.connection import patiently, translated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ class Watch:
         self._identity = brain.identity
         uri = f"{self._path.absolute().as_uri()}?mode=ro"
         with translated(self._path):
-            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=1.0)
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=0)
             self._seen = self._version()
 
     def poll(self) -> Change:
@@ -62,4 +62,5 @@ class Watch:
         self._connection.close()
 
     def _version(self) -> int:
-        return int(self._connection.execute(sql.DATA_VERSION).fetchone()[0])
+        row = patiently(lambda: self._connection.execute(sql.DATA_VERSION).fetchone())
+        return int(row[0])
