@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ct_tui.brain.edges import edge_history
+from ct_tui.brain import readers
+from ct_tui.brain.edges import Cause, edge_history
 from ct_tui.domain.edge_repairs import Violation, after_triple, kept_ids, propose
 from ct_tui.domain.edge_why import explain
 from ct_tui.domain.errors import BadInput, NothingFound
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from ct_tui.heal.edge_matrix import Names
     from ct_tui.heal.edge_queue import EdgeQuestions
     from ct_tui.heal.edges import EdgeLens, ListedEdge
+
+
+HEALED = frozenset({"alias_retype", "queue_retype"})
+"""Reasons of origin rows that tell of a retype."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,7 @@ class EdgeDesk:
             change = next((c for c in lens.repairs.changes if c.edge == edge_id), None)
             after = edge.triple.settled if change is None else after_triple(change, edge.triple.settled)
             source, target = end_views(db, lens.situation, edge)
-            causes = lens.reader(db).causes()
+            causes = self._causes(db, edge) if desk.becomes in OPEN_STATES else {}
             history = tuple(edge_history(db, lens.situation.schema, edges=[edge_id]))
         cause = self._questions.blame_of(edge, causes).text if desk.becomes in OPEN_STATES else ""
         scope = self._scope_of([edge]) if desk.open else None
@@ -202,6 +207,23 @@ class EdgeDesk:
                 raise NothingFound(f"no edge is {cell.cell} any longer", "ctrl+r reads again")
             scope = self.scope(cell) if cell.asks is not None else None
             return CellDossier(explain(example, book), scope, self.weigh(scope) if scope is not None else ())
+
+    def _causes(self, db: Db, edge: Edge) -> dict[str, tuple[Cause, int]]:
+        """The last change of type of each end and when it was (seconds), by the same rule as for the whole brain."""
+        situation = self._lens.situation
+        found: dict[str, tuple[Cause, int]] = {}
+        for end in (edge.row.source_id, edge.row.target_id):
+            owner = situation.redirects.resolve(end)
+            if not isinstance(owner, str):
+                continue
+            rows = readers.history(db, situation.schema, ids=(owner,), limit=1)
+            origin = situation.state.origins.get(owner)
+            if rows:
+                last = rows[0]
+                found[end] = Cause(last.from_type, last.to_type, last.reason, last.ruling, last.run), last.at
+            elif origin is not None and origin.reason in HEALED:
+                found[end] = Cause(origin.original_type or "", "", origin.reason, None, None), origin.recorded_at
+        return found
 
     # Repairs
 

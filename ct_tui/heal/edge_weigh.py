@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 WEIGHED_EDGES = 200
 """How many edges of a cell are looked at one by one to say beforehand what a retype of their ends would do."""
 
+WEIGHED_BRAIN = 300_000
+"""In a brain with more edges that is left to the dialog, since finding the edges of an entity takes a pass over all."""
+
 
 @dataclass(frozen=True)
 class RepairScope:
@@ -101,7 +104,8 @@ class Scale:
         if change is not None:
             example = next((t for t, _ in planned if names_of(t) == scope.names and not t.shielded), None)
             return [(example, change(example, proposal), scope.count)] if example is not None else []
-        return self._retyped(scope, proposal) if scope.count <= WEIGHED_EDGES else None
+        cheap = scope.count <= WEIGHED_EDGES and self._lens.triples.edges <= WEIGHED_BRAIN
+        return self._retyped(scope, proposal) if cheap else None
 
     def _retyped(self, scope: RepairScope, proposal: Proposal) -> Pairs:
         lens = self._lens
