@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import os
 import signal
 import sys
+import threading
+import time
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -32,14 +35,13 @@ from ct_tui.tui.messages import (
     WorkDone,
     WorkWent,
 )
-from ct_tui.tui.screens import View, find_views
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.session import Session
 from ct_tui.tui.text import data, error_lines, say
 from ct_tui.tui.theme import DARK, LIGHT, first_theme, plain_colours
+from ct_tui.tui.views import find_views
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Awaitable, Callable, Sequence
 
     from textual.message import Message
@@ -51,10 +53,13 @@ if TYPE_CHECKING:
     from ct_tui.tui.actions import Registry
     from ct_tui.tui.dialogs.base import Dialog
     from ct_tui.tui.text import Line, Piece
+    from ct_tui.tui.views import View
 
 POLL_SECONDS = 0.5
 HISTORY_ROWS = 500
 CATCH_UP_SECONDS = 1.0
+GRACE_SECONDS = 3.0
+"""How long the orderly end after a signal may take once nothing is being written."""
 
 
 class Workstation(App[int], inherit_bindings=False):
@@ -467,6 +472,8 @@ async def _serve(app: Workstation) -> int:
     loop = asyncio.get_running_loop()
 
     def end(number: int) -> None:
+        if not ended:
+            threading.Thread(target=_end_for_good, args=(app, number), daemon=True).start()
         ended.append(number)
         app.exit(128 + number)
 
@@ -480,10 +487,17 @@ async def _serve(app: Workstation) -> int:
     return result if isinstance(result, int) else app.return_code or 0
 
 
+def _end_for_good(app: Workstation, number: int) -> None:
+    """End the process where a terminal that has gone away holds up the orderly end; no write is cut."""
+    for stop in app.stops:
+        stop.set()
+    app.writing.close(wait=True)
+    time.sleep(GRACE_SECONDS)
+    os._exit(128 + number)
+
+
 def _refusal() -> str:
     """Why there can be no workstation here, with what to use instead."""
-    import os
-
     hint = "without one, use a verb such as `ct-tui census` or `ct-tui heal`; `ct-tui --help` lists them all"
     for stream in (sys.stdin, sys.stdout):
         try:
