@@ -38,7 +38,7 @@ from ct_tui.domain.provenance import parse_provenance
 from ct_tui.heal.edges import rulebook
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.domain.assertions import Relation
@@ -115,9 +115,14 @@ def look_up_name(db: Db, situation: Situation, asked: str) -> Lookup:
     return look_up(asked, curation.name_rows(db, situation.schema, situation.redirects), find)
 
 
-def relations_between(situation: Situation, source_type: str, target_type: str) -> tuple[Relation, ...]:
-    """The relations whose signature fits two types, for a form to offer."""
-    return fitting(rulebook(situation.manifests).main, source_type, target_type)
+def relations_between(
+    situation: Situation, source_type: str, target_type: str, ends: Sequence[str | None] = ()
+) -> tuple[Relation, ...]:
+    """The relations whose signature fits two types, for a form to offer; `ends` are the two ids, where there are any.
+
+    An end's own strict manifest row decides for it, as it does when the assertion is planned.
+    """
+    return fitting(_signatures(situation, ends), source_type, target_type)
 
 
 def plan_assertion(db: Db, situation: Situation, request: Request, mints: Mints | None, now_ms: int) -> Assertion:
@@ -129,7 +134,9 @@ def plan_assertion(db: Db, situation: Situation, request: Request, mints: Mints 
     subject, near_subject = _end(db, situation, "subject", request.subject, request.new_subject, mints)
     target, near_target = _end(db, situation, "object", request.object, request.new_object, mints)
     refuse_same(subject, target)
-    relation = choose_relation(request.relation, _signatures(situation, subject, target), subject.type, target.type)
+    relation = choose_relation(
+        request.relation, _signatures(situation, (subject.id, target.id)), subject.type, target.type
+    )
     existing = curation.assertions_from(db, situation.schema, situation.redirects, subject.id)
     rivals = [e for e in existing if label_key(e.relation) == label_key(relation)]
     return Assertion(
@@ -250,10 +257,7 @@ def _end(
     return End(None, asked, mints.lands_as(label), "new", label), lookup
 
 
-def _signatures(situation: Situation, source: End, target: End) -> Signatures:
+def _signatures(situation: Situation, ends: Sequence[str | None]) -> Signatures:
     """The definitions that judge an edge: an end's own strict row first, the source's before the target's."""
     book = rulebook(situation.manifests)
-    for end in (source, target):
-        if end.id is not None and end.id in book.own:
-            return book.own[end.id]
-    return book.main
+    return next((book.own[end] for end in ends if end is not None and end in book.own), book.main)

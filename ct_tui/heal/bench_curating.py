@@ -140,11 +140,13 @@ class Curating(Healing):
         with self.brain.snapshot() as db:
             return assertions.look_up_name(db, view.situation, name)
 
-    def relations_between(self, source_type: str, target_type: str) -> tuple[Relation, ...]:
-        """The declared relations whose signature fits two types, exact ones first."""
+    def relations_between(
+        self, source_type: str, target_type: str, ends: Sequence[str | None] = ()
+    ) -> tuple[Relation, ...]:
+        """The declared relations whose signature fits two types, exact ones first; `ends` are the ids of the two."""
         from ct_tui.heal import assertions
 
-        return assertions.relations_between(self.view().situation, source_type, target_type)
+        return assertions.relations_between(self.view().situation, source_type, target_type, ends)
 
     def assert_fact(
         self, request: Request, *, apply: bool = False, mints: Mints | None = None, by: str = ""
