@@ -105,7 +105,7 @@ def arrow(edge_type: str, source: str | None, target: str | None, width: int) ->
         *right(type_words(source), side),
         say(" ─", "faint"),
         label,
-        drawn(f"{shaft}─→ ", "faint"),
+        drawn(shaft + "─→ ", "faint"),
         *fit((type_words(target),), side + 1),
     )
 
