@@ -174,7 +174,7 @@ class PolicyDesk:
                 placed = vault.relative(path) if path.startswith("/") else normalise_path(path)
                 parts = (placed or "").split("/")[:-1]
                 found.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-        return tuple(found.most_common(MOST_FOLDERS))
+        return tuple(sorted(found.items(), key=lambda row: (-row[1], row[0]))[:MOST_FOLDERS])
 
     # What a change would do
 
