@@ -354,9 +354,9 @@ def patiently(action: Callable[[], T]) -> T:
 def _code(error: BaseException) -> int | None:
     """SQLite's extended code of a fault, also of one that peewee wrapped."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None and error.__cause__ is not None:
-        return _code(error.__cause__)
-    return code
+    # peewee raises its own fault while it handles SQLite's, and not from it.
+    inner = error.__cause__ or error.__context__
+    return _code(inner) if code is None and inner is not None else code
 
 
 @contextmanager

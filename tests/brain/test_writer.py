@@ -16,6 +16,7 @@ import pytest
 from ct_tui.brain import connection, own, readers
 from ct_tui.brain.connection import Brain, Db
 from ct_tui.brain.curation import merge_history
+from ct_tui.brain.models import StateRow
 from ct_tui.domain.errors import BadInput, BrainBusy, BrainError
 
 if TYPE_CHECKING:
@@ -130,6 +131,33 @@ def test_a_short_lock_is_waited_for(brain: Brain) -> None:
         assert not done.wait(0.2)
     thread.join()
     assert done.is_set()
+
+
+@contextmanager
+def nobody_may_read(db: Path) -> Iterator[None]:
+    """Another connection in the moment of its commit, which without WAL keeps readers out as well."""
+    with closing(sqlite3.connect(db, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+        other.execute("COMMIT")
+
+
+def test_whatever_peewee_does_waits_for_a_short_lock_too(brain: Brain) -> None:
+    brain.write(lambda db: own.put_state(db, "k", "1"), before=own.create_tables)
+    read = threading.Event()
+
+    def look() -> None:
+        with brain.reading() as db:
+            assert [row.value for row in db.run(StateRow.select())] == ["1"]
+        read.set()
+
+    with nobody_may_read(brain.path):
+        thread = threading.Thread(target=look)
+        thread.start()
+        assert not read.wait(0.2)
+        assert thread.is_alive()
+    thread.join()
+    assert read.is_set()
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
