@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.situation import Drift
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.policy.paths import Places
     from ct_tui.tui.cases import Decision
@@ -51,15 +52,24 @@ class Session:
     piled: dict[str, Decision] = field(default_factory=dict)
     last_verb: str = ""
     last_target: str = ""
-    confirmed: str = ""
-    """The watermark before a policy drift that was confirmed in this session."""
+    confirmed: Drift | None = None
+    """The policy drift that was confirmed in this session; another change of the config has to be confirmed anew."""
     age: int = 0
+
+    @property
+    def drift(self) -> Drift | None:
+        """The policy drift that there is."""
+        return self.report.drift if self.report is not None else None
 
     @property
     def drift_waits(self) -> bool:
         """Whether the config changed since the last heal and nobody confirmed that yet."""
-        drift = self.report.drift if self.report is not None else None
-        return drift is not None and drift.old_hash != self.confirmed
+        return self.drift is not None and self.drift != self.confirmed
+
+    @property
+    def confirmation(self) -> str | None:
+        """The watermark before the drift, as applying wants it to be confirmed; None where nobody confirmed it."""
+        return self.drift.old_hash if self.drift is not None and not self.drift_waits else None
 
     @property
     def not_ready(self) -> str:

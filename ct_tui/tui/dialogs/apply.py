@@ -174,7 +174,7 @@ class ApplyDialog(Dialog):
         if bench is None:
             return
         self.station.stops.append(stop)
-        confirm = self.session.confirmed or None
+        confirm = self.session.confirmation
 
         def job() -> Message:
             try:

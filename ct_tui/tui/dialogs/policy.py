@@ -205,7 +205,7 @@ class DriftDialog(AgreeDialog):
         """Confirm it, once."""
         if self.over:
             return
-        self.session.confirmed = self._drift.old_hash
+        self.session.confirmed = self._drift
         self.close()
         result = self._done()
         if inspect.isawaitable(result):
