@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ct_tui.domain.edges import EdgeState
 from ct_tui.domain.plan import EdgeChange, ManifestChange, TypeChange
 from ct_tui.domain.queue import ItemKind
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, moment, number, prose, right, say, share, stamp
+from ct_tui.tui.widgets.edgepictures import INKS as EDGE_INKS
+from ct_tui.tui.widgets.edgepictures import state_words
 from ct_tui.tui.widgets.pictures import (
     STATE_SIGNS,
     Parts,
@@ -164,20 +167,12 @@ def _line_numbers(quote: Quote) -> Line:
     return (say(":", "dim"), number(quote.start_line, "dim"), *end)
 
 
-EDGE_STATES = {
-    "exact": ("✓", "ok"),
-    "parent": ("✓", "ok"),
-    "violating": ("✗", "bad"),
-    "undetermined": ("?", "dim"),
-    "undeclared_type": ("?", "warn"),
-    "dangling": ("∅", "dim"),
-    "shielded": ("◇", "dim"),
-}
+EDGE_STATES = {state.value: (state.sign, EDGE_INKS[state]) for state in EdgeState}
+"""Sign and ink of an edge's state, by its name in the documents."""
 
 
 def _edge(edge: EdgeView, indent: int) -> Line:
-    sign, ink = EDGE_STATES.get(edge.state, (" ", "dim"))
-    state = (blank(1), drawn(sign, ink), blank(1), data(edge.state.replace("_", " "), ink)) if edge.state else NOTHING
+    state: Line = (blank(1), *state_words(EdgeState(edge.state))) if edge.state in EDGE_STATES else NOTHING
     return (
         blank(indent),
         say("→ " if edge.outgoing else "← ", "faint"),
