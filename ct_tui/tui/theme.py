@@ -39,6 +39,13 @@ DARK = Theme(
         "border-blurred": "#3a404c",
         "border": "#7aa2c9",
         "input-selection-background": "#3d5a7a",
+        "scrollbar": "#343b47",
+        "scrollbar-hover": "#465062",
+        "scrollbar-active": "#5a6880",
+        "scrollbar-background": "#16181d",
+        "scrollbar-background-hover": "#16181d",
+        "scrollbar-background-active": "#16181d",
+        "scrollbar-corner-color": "#16181d",
     },
 )
 
@@ -71,6 +78,13 @@ LIGHT = Theme(
         "border-blurred": "#c5c2b8",
         "border": "#2f5f8f",
         "input-selection-background": "#b7cfe8",
+        "scrollbar": "#cfccc2",
+        "scrollbar-hover": "#b9b6ab",
+        "scrollbar-active": "#a29f94",
+        "scrollbar-background": "#f7f6f2",
+        "scrollbar-background-hover": "#f7f6f2",
+        "scrollbar-background-active": "#f7f6f2",
+        "scrollbar-corner-color": "#f7f6f2",
     },
 )
 

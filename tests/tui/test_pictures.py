@@ -98,7 +98,7 @@ def test_a_time_line_goes_from_the_mint_to_now() -> None:
     assert "minted" in lines[0]
     assert "degraded from agent" in lines[2]
     assert "concept → role" in lines[4]
-    assert "ruling #7" in lines[4]
+    assert "queue_retype · ruling #7 · run 3 by ada" in lines[5]
     assert lines[-1].strip() == "╰ now role"
 
 

@@ -280,19 +280,23 @@ def impact_lines(impacts: Sequence[Impact]) -> tuple[Line, ...]:
     first: Line = (say("▸ ", "key"), counted(moves, "entity moves", "entities move", "strong"))
     if shielded:
         first += (say(" · ◇ ", "dim"), counted(shielded, "shielded one stays", "shielded ones stay", "dim"))
-    edges: Line = (
-        say("▸ edges ", "key"),
-        say("+", "ok"),
-        number(gained, "ok"),
+    edges: Line = (say("▸ edges ", "key"), *edge_counts(gained, broken, still))
+    notes = dict.fromkeys(note for impact in impacts for note in impact.notes)
+    return (first, edges, *((say("▸ ", "key"), data(note)) for note in notes))
+
+
+def edge_counts(gained: int, broken: int, still: int) -> Line:
+    """What happens to edges, as three counts; one that is nothing is dim."""
+    return (
+        say("+", "ok" if gained else "dim"),
+        number(gained, "ok" if gained else "dim"),
         say(" become valid  ", "dim"),
-        say("−", "bad"),
-        number(broken, "bad"),
+        say("−", "bad" if broken else "dim"),
+        number(broken, "bad" if broken else "dim"),
         say(" break  ", "dim"),
         number(still, "dim"),
         say(" stay broken", "dim"),
     )
-    notes = dict.fromkeys(note for impact in impacts for note in impact.notes)
-    return (first, edges, *((say("▸ ", "key"), data(note)) for note in notes))
 
 
 def _worked_out(bench: Workbench, make: Callable[[Workbench], tuple[Body, ...]], generation: int) -> BodiesKnown:

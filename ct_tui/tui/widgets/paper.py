@@ -66,15 +66,15 @@ class Paper(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         """One line of what is in sight."""
         index = self.scroll_offset.y + y
         line = self._drawn[index] if index < len(self._drawn) else NOTHING
-        return self.draw(line, self.size.width)
+        return self.draw(line, self.scrollable_content_region.width)
 
     def on_resize(self) -> None:
         """Another width, other lines."""
-        if self.size.width != self._width:
+        if self.scrollable_content_region.width != self._width:
             self._lay_out()
 
     def _lay_out(self) -> None:
-        self._width = self.size.width
+        self._width = self.scrollable_content_region.width
         width = max(1, self._width)
         if self._make is not None:
             self._lines = tuple(self._make(width))
@@ -84,7 +84,7 @@ class Paper(ScrollView, Inked, can_focus=True, inherit_bindings=False):
             if len(drawn) > MOST_LINES:
                 break
         self._drawn = drawn
-        self.virtual_size = Size(self._width, len(drawn))
+        self.virtual_size = Size(0, len(drawn))
         self.refresh()
 
 

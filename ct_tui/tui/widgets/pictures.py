@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ct_tui.domain.census import TypeStatus
 from ct_tui.domain.rulings import State
@@ -11,7 +11,7 @@ from ct_tui.domain.visible import cell_width
 from ct_tui.tui.text import Line, Piece, blank, counted, data, drawn, fit, moment, number, right, say, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ct_tui.domain.census import TypeCount
     from ct_tui.domain.history import HistoryRow, Ledger
@@ -152,27 +152,49 @@ def _arrow(count: int, most: int, width: int) -> str:
     return shaft * (width - 1) + "▶"
 
 
+class Knot(NamedTuple):
+    """One moment of an entity's life: epoch seconds, how it is drawn, what happened, and what lies behind it."""
+
+    at: float
+    rank: int
+    words: Line
+    behind: Line = ()
+
+
+KNOTS = ("○", "●", "◆", "○", "✗")
+"""The sign of each rank: minted, origin, change, event, archived."""
+
+
 def time_line(ledger: Ledger) -> tuple[Line, ...]:
     """An entity's life: minted, its origin, every change of its type, the app's events, newest at the bottom."""
-    points: list[tuple[float, int, Line]] = []
-    if ledger.created_at is not None:
-        points.append((ledger.created_at, 0, (say("minted"),)))
-    points += [(o.recorded_at, 1, _origin_line(o.reason, o.original_type, o.source_directory)) for o in ledger.origins]
-    points += [(row.at, 2, change_line(row)) for row in ledger.history]
-    points += [
-        (event.at / 1000, 3, (data(event.type, "dim"), say(": "), data(event.summary))) for event in ledger.events
-    ]
-    if ledger.deleted_at is not None:
-        points.append((ledger.deleted_at, 4, (say("archived", "bad"),)))
-    points.sort(key=lambda p: (p[0], p[1]))
+    knots = sorted(_knots(ledger), key=lambda knot: knot[:2])
     lines: list[Line] = []
-    for index, (at, rank, words) in enumerate(points):
-        knot = "◆" if rank == 2 else "●" if rank == 1 else "○"
-        lines.append((moment(at, "dim"), say("  "), drawn(knot, "key"), say(" "), *words))
-        if index < len(points) - 1:
-            lines.append((blank(18), drawn("│", "faint")))
+    for index, knot in enumerate(knots):
+        lines.append((moment(knot.at, "dim"), blank(2), drawn(KNOTS[knot.rank], "key"), blank(1), *knot.words))
+        if knot.behind or index < len(knots) - 1:
+            lines.append((blank(18), drawn("│", "faint"), blank(1), *knot.behind))
     lines.append((blank(18), drawn("╰ ", "faint"), say("now "), data(ledger.type, "type")))
     return tuple(lines)
+
+
+def _knots(ledger: Ledger) -> Iterator[Knot]:
+    if ledger.created_at is not None:
+        yield Knot(ledger.created_at, 0, (say("minted"),))
+    for origin in ledger.origins:
+        yield Knot(origin.recorded_at, 1, _origin_line(origin.reason, origin.original_type, origin.source_directory))
+    for row in ledger.history:
+        yield Knot(row.at, 2, (data(row.from_type, "type"), say(" → "), data(row.to_type, "type")), _behind(row))
+    for event in ledger.events:
+        yield Knot(event.at / 1000, 3, (data(event.type, "dim"), say(": "), data(event.summary)))
+    if ledger.deleted_at is not None:
+        yield Knot(ledger.deleted_at, 4, (say("archived", "bad"),))
+
+
+def _behind(row: HistoryRow) -> Line:
+    """By what authority a type was changed, in which run, by whom."""
+    by_ruling = () if row.ruling is None else (say(" · ruling #", "dim"), number(row.ruling, "dim"))
+    by = (say(" by ", "dim"), data(row.by, "dim")) if row.by else ()
+    return (data(row.reason, "dim"), *by_ruling, say(" · run ", "dim"), number(row.run, "dim"), *by)
 
 
 def _origin_line(reason: str, original: str | None, source: str | None) -> Line:
@@ -189,18 +211,7 @@ def _origin_line(reason: str, original: str | None, source: str | None) -> Line:
 
 def change_line(row: HistoryRow) -> Line:
     """One change of a type in one line, without its time."""
-    by_ruling = () if row.ruling is None else (say(" ruling #", "dim"), number(row.ruling, "dim"))
-    return (
-        data(row.from_type, "type"),
-        say(" → "),
-        data(row.to_type, "type"),
-        blank(2),
-        data(row.reason, "dim"),
-        *by_ruling,
-        say(" run ", "dim"),
-        number(row.run, "dim"),
-        *((say(" by ", "dim"), data(row.by, "dim")) if row.by else ()),
-    )
+    return (data(row.from_type, "type"), say(" → "), data(row.to_type, "type"), blank(2), *_behind(row))
 
 
 def chain(entries: Iterable[Entry], at: int | None = None, around: int = 4) -> tuple[Line, ...]:

@@ -273,7 +273,7 @@ class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One line of what is in sight."""
-        width = self.size.width
+        width = self.scrollable_content_region.width
         if not len(self._source):
             line = self.empty[y] if y < len(self.empty) else NOTHING
             return self.draw((Piece("  "), *line), width)
@@ -321,7 +321,7 @@ class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
     def _apply(self, source: RowSource) -> None:
         self._source = source
         found = source.find(self._key) if self._key is not None else None
-        self.virtual_size = Size(self.size.width, len(source))
+        self.virtual_size = Size(0, len(source))
         if self._anchor is not None and source.find(self._anchor) is None:
             self._anchor = None
         unread = self._at < len(source) and source.row(self._at) is None
