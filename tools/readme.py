@@ -73,7 +73,7 @@ def _shortened(plan: str) -> str:
 def _key_table() -> str:
     from ct_tui.tui.actions import Registry, key_table
     from ct_tui.tui.app import all_actions
-    from ct_tui.tui.screens import find_views
+    from ct_tui.tui.views import find_views
 
     return key_table(Registry(all_actions(find_views())))
 

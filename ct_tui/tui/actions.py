@@ -2,7 +2,7 @@
 
 An action is something a person can ask for with a key. It says where it applies and, through `against`, why it cannot
 be done just now: a key that cannot act answers with that sentence instead of doing nothing. A view adds its own
-actions when it registers (see `ct_tui.tui.screens`); nothing else binds a key.
+actions when it registers (see `ct_tui.tui.views`); nothing else binds a key.
 """
 
 from __future__ import annotations
@@ -60,6 +60,14 @@ class Moment(Protocol):
     @property
     def suggestions(self) -> int:
         """How many suggestions that question has."""
+
+    @property
+    def closed(self) -> str:
+        """Why nothing can be repaired under the cursor, or an empty text."""
+
+    @property
+    def drift_waits(self) -> bool:
+        """Whether a policy drift has to be answered first."""
 
 
 Reason = str
@@ -211,6 +219,15 @@ BASE = (
     Action("view.census", ("C",), "Census", "Types by count, and what each is to the ontology.", Group.VIEW, rank=72),
     Action("view.queue", ("Q",), "Queue", "The open questions.", Group.VIEW, rank=73),
     Action("view.history", ("H",), "History", "Every change of a type, newest first.", Group.VIEW, rank=74),
+    Action(
+        "view.assert",
+        ("A",),
+        "Assert",
+        "Write one fact the guide's way: a form.",
+        Group.VIEW,
+        against=can_write,
+        rank=81,
+    ),
     Action(
         "rule.take",
         tuple("123456789"),

@@ -109,6 +109,16 @@ class ViewScreen(Screen[None]):
         return 0 if item is None else len(item.suggestions)
 
     @property
+    def closed(self) -> str:
+        """Why nothing can be repaired under the cursor."""
+        return ""
+
+    @property
+    def drift_waits(self) -> bool:
+        """Whether a policy drift has to be answered first."""
+        return self.session.drift_waits
+
+    @property
     def item(self) -> QueueItem | None:
         """The open question under the cursor; read in the action, never kept."""
         return None

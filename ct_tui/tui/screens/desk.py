@@ -14,11 +14,10 @@ from ct_tui.tui.cases import case_of
 from ct_tui.tui.compare import case_paper
 from ct_tui.tui.messages import Compared, EvidenceRead, LifeRead, PageRead
 from ct_tui.tui.rowviews import change_row, entity_row, item_row, type_row
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import WIDE, ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.screens.looking import Looking
-from ct_tui.tui.text import NOTHING, counted, number, say
+from ct_tui.tui.text import NOTHING, counted, data, number, say
 from ct_tui.tui.widgets.frame import Heading, Tabs
 from ct_tui.tui.widgets.rows import MemoryRows, RowList
 from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
@@ -61,7 +60,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
 
     def compose_lists(self) -> ComposeResult:
         """The three panes."""
-        yield Tabs([(name, (say(name),)) for name in PANES], id="tabs")
+        yield Tabs([(name, (data(name),)) for name in PANES], id="tabs")
         with Vertical(id="pane-census", classes="pane"):
             yield Heading((say("Census"),), id="census-head")
             yield RowList(((say("Reading the brain…", "dim"),),), id="census")
@@ -470,6 +469,3 @@ def _sample(bench: Workbench, item: QueueItem) -> tuple[EntityView, ...]:
 def _around(at: int, step: int, count: int) -> list[int]:
     """All indexes after (or before) one, round the end, itself last."""
     return [(at + step * n) % count for n in range(1, count + 1)] if count else []
-
-
-VIEW = View("desk", "", "Desk", "Census, queue and history with the detail beside them.", DeskScreen)

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.queue import EntityView
 from ct_tui.tui import papers
-from ct_tui.tui.actions import Action, Group, can_write, ready
 from ct_tui.tui.cases import Case, Decision, Stand, case_row, cases_of, heading_words, member_row, staged_words
 from ct_tui.tui.compare import case_paper
 from ct_tui.tui.messages import Compared, EvidenceRead, PageRead
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import WIDE, ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
@@ -30,28 +28,8 @@ if TYPE_CHECKING:
 
     from ct_tui.domain.plan import Progress
     from ct_tui.heal.duplicates import Board
-    from ct_tui.tui.actions import Moment
     from ct_tui.tui.dialogs.ruling import Decided
     from ct_tui.tui.text import Line, Piece
-
-DUPLICATES = frozenset({"duplicates"})
-
-
-def _can_decide(now: Moment) -> str:
-    """It needs a case under the cursor that is not ruled on yet, and the right to write."""
-    reasons = {
-        "group": "",
-        "entity": "",
-        "ruled": "A ruling makes one of them already: P shows it, R revokes it.",
-    }
-    return can_write(now) or reasons.get(now.subject, "There is no group under the cursor.")
-
-
-def _can_sweep(now: Moment) -> str:
-    """It needs groups that merge without a ruling, and the right to write."""
-    return can_write(now) or (
-        "" if getattr(now, "by_itself", 0) else "No group merges without a ruling: a human decides on each."
-    )
 
 
 class DuplicatesScreen(Looking, ViewScreen):
@@ -512,89 +490,3 @@ def _progress(progress: Progress | None) -> Sequence[Piece]:
         say(" of ", "dim"),
         counted(progress.total, "name", ink="dim"),
     )
-
-
-VIEW = View(
-    "duplicates",
-    "D",
-    "Duplicates",
-    "Groups of one name and names that are near, side by side.",
-    DuplicatesScreen,
-    (
-        Action(
-            "duplicates.stays",
-            tuple("123456789"),
-            "that one stays",
-            "One thing: the member with that digit stays, the others lead to it.",
-            Group.DECIDE,
-            DUPLICATES,
-            _can_decide,
-            rank=1,
-        ),
-        Action(
-            "duplicates.choose",
-            ("m",),
-            "choose",
-            "One thing: the member under the cursor stays, or one is chosen among all.",
-            Group.DECIDE,
-            DUPLICATES,
-            _can_decide,
-        ),
-        Action(
-            "duplicates.apart",
-            ("x",),
-            "different",
-            "Different things: kept apart for good, or until a day.",
-            Group.DECIDE,
-            DUPLICATES,
-            _can_decide,
-            rank=2,
-        ),
-        Action(
-            "duplicates.later",
-            ("s",),
-            "later",
-            "Not now: put it last, for this session only.",
-            Group.DECIDE,
-            DUPLICATES,
-            ready,
-            rank=3,
-        ),
-        Action(
-            "duplicates.pile",
-            ("p",),
-            "pile",
-            "Decide now and sign later: digits and x only note it; p again signs everything noted.",
-            Group.DECIDE,
-            DUPLICATES,
-            can_write,
-            rank=4,
-        ),
-        Action(
-            "duplicates.sweep",
-            ("a",),
-            "sweep",
-            "Merge the groups of one name, type and summary, behind a dialog that states the counts.",
-            Group.WRITE,
-            DUPLICATES,
-            _can_sweep,
-            rank=6,
-        ),
-        Action(
-            "duplicates.near",
-            ("~",),
-            "near names",
-            "Search near names, too, in a brain that is too large for it to be done unasked.",
-            Group.LOOK,
-            DUPLICATES,
-            ready,
-        ),
-        Action(
-            "duplicates.next", ("}",), "next", "Go to the next group that waits.", Group.MOVE, DUPLICATES, ready, rank=5
-        ),
-        Action(
-            "duplicates.previous", ("{",), "before", "Go to the group before that waits.", Group.MOVE, DUPLICATES, ready
-        ),
-    ),
-    rank=79,
-)

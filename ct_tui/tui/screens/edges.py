@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.errors import BadInput
 from ct_tui.heal.edge_matrix import DeskCell
 from ct_tui.tui import edgepapers
-from ct_tui.tui.actions import Action, Group, can_write, ready
 from ct_tui.tui.edge_messages import CellRead, EdgeRead, EdgesRead, MapRead
 from ct_tui.tui.repairing import asks_about_edges, declare_dialog, names_of_item, repair_dialog
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.screens.nights import nightly
@@ -31,18 +29,10 @@ if TYPE_CHECKING:
     from ct_tui.heal.edge_matrix import EdgeMap
     from ct_tui.heal.edge_weigh import RepairScope, Weighed
     from ct_tui.heal.workbench import Workbench
-    from ct_tui.tui.actions import Moment
     from ct_tui.tui.text import Line
 
 ALL = "all"
 """The key of the row about all edges."""
-
-EDGES = frozenset({"edges"})
-
-
-def can_repair(now: Moment) -> str:
-    """It needs open edges under the cursor, or marked ones, and the right to write."""
-    return can_write(now) or (now.closed if isinstance(now, EdgesScreen) else "")
 
 
 class EdgesScreen(Deciding, ViewScreen):
@@ -500,55 +490,3 @@ def _edge_row(parent: Row, desk: DeskEdge, key: str) -> Row:
         return columns(width, *cells)
 
     return Row(key, desk, draw, depth=1)
-
-
-VIEW = View(
-    "edges",
-    "E",
-    "Edges",
-    "Edges by kind and state, worst first, now or after the plan, with their repairs.",
-    EdgesScreen,
-    (
-        Action(
-            "edge.take",
-            tuple("123456789"),
-            "repair",
-            "Take that repair for the kind of edge, the edge, or the marked edges: a ruling to read, then sign.",
-            Group.DECIDE,
-            EDGES,
-            can_repair,
-            rank=1,
-        ),
-        Action(
-            "edge.keep",
-            ("x",),
-            "keep",
-            "Leave these edges as they are: a ruling that takes them out of the queue.",
-            Group.DECIDE,
-            EDGES,
-            can_repair,
-            rank=2,
-        ),
-        Action(
-            "edge.declare",
-            ("+",),
-            "declare",
-            "Declare the undeclared type at an end, with the edge signatures that it joins.",
-            Group.DECIDE,
-            EDGES,
-            can_write,
-            rank=3,
-        ),
-        Action(
-            "edge.toggle",
-            ("t",),
-            "now or after",
-            "Show the matrix as it is now, or as the plan leaves it.",
-            Group.LOOK,
-            EDGES,
-            ready,
-            rank=4,
-        ),
-    ),
-    rank=76,
-)

@@ -11,7 +11,6 @@ from ct_tui.domain.errors import BadInput, CtTuiError
 from ct_tui.domain.lint.model import Finding, Kind, Severity
 from ct_tui.domain.rulings import Except
 from ct_tui.tui import lintpapers
-from ct_tui.tui.actions import Action, Group, always, can_write
 from ct_tui.tui.findings import (
     ALL,
     EXCEPTED,
@@ -25,7 +24,6 @@ from ct_tui.tui.findings import (
     rule_sign,
 )
 from ct_tui.tui.messages import FocusRead
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import WIDE, ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
@@ -42,12 +40,9 @@ if TYPE_CHECKING:
     from ct_tui.domain.census import RawText
     from ct_tui.domain.rulings import Ruling
     from ct_tui.heal.workbench import Workbench
-    from ct_tui.tui.actions import Moment
     from ct_tui.tui.dialogs.ruling import Decided
     from ct_tui.tui.findings import Catalog
     from ct_tui.tui.text import Line, Piece
-
-LINT = frozenset({"lint"})
 
 RULES, FINDINGS = "rules", "findings"
 """The names of the two lists."""
@@ -57,24 +52,6 @@ SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
 
 TYPE_SAMPLE = 50
 """Entities of a type that are listed beside a finding about it."""
-
-
-def _can_except(now: Moment) -> str:
-    """It needs a finding that a ruling can accept, and the right to write."""
-    reasons = {
-        "finding": "",
-        FAILED: "A rule that could not run cannot be excepted: what it looks for is not known.",
-        "excepted": "A ruling accepts it already; u revokes that ruling.",
-        "rule": "Exceptions are made finding by finding: tab goes to them.",
-    }
-    return can_write(now) or reasons.get(now.subject, "There is no finding under the cursor.")
-
-
-def _can_revoke(now: Moment) -> str:
-    """It needs a finding that a ruling accepts."""
-    return can_write(now) or (
-        "" if now.subject == "excepted" else "Only an exception can be revoked here: } leads to those in force."
-    )
 
 
 class LintScreen(Looking, ViewScreen):
@@ -347,9 +324,10 @@ class LintScreen(Looking, ViewScreen):
     # Choosing
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
-        """Another rule narrows the findings; another finding has another detail."""
-        if event.rows is self.rules and event.row is not None and event.row.key != self._rule:
-            self._choose_rule(event.row.key)
+        """Another rule narrows the findings; the cursor is read now, since the message may be of before."""
+        row = self.rules.current
+        if event.rows is self.rules and row is not None and row.key != self._rule:
+            self._choose_rule(row.key)
 
     def on_choice_strip_chosen(self, event: ChoiceStrip.Chosen) -> None:
         """A rule was clicked in the strip."""
@@ -560,73 +538,3 @@ def _focus(bench: Workbench, key: str, finding: Finding) -> FocusRead:
     except CtTuiError as gone:
         return FocusRead(key, table, columns, (), error or gone)
     return FocusRead(key, table, columns, entities, error)
-
-
-VIEW = View(
-    "lint",
-    "L",
-    "Lint",
-    "What the curation rules find, by rule and severity.",
-    LintScreen,
-    (
-        Action(
-            "lint.except",
-            ("x",),
-            "except",
-            "Sign an exception: this finding is seen and accepted, for good or until a day.",
-            Group.DECIDE,
-            LINT,
-            _can_except,
-            rank=1,
-        ),
-        Action(
-            "lint.revoke",
-            ("u",),
-            "revoke",
-            "Revoke the exception that accepts this finding.",
-            Group.DECIDE,
-            LINT,
-            _can_revoke,
-        ),
-        Action(
-            "lint.next-rule",
-            ("}",),
-            "next rule",
-            "Only the findings of the next rule.",
-            Group.MOVE,
-            LINT,
-            always,
-            rank=2,
-        ),
-        Action(
-            "lint.previous-rule",
-            ("{",),
-            "rule before",
-            "Only the findings of the rule before.",
-            Group.MOVE,
-            LINT,
-            always,
-        ),
-        Action(
-            "lint.severity",
-            ("!",),
-            "severity",
-            "Only errors, only warnings, only hints, or all.",
-            Group.MOVE,
-            LINT,
-            always,
-            rank=3,
-        ),
-        Action(
-            "lint.new",
-            ("+",),
-            "only new",
-            "Only what the last night did not see, or all again.",
-            Group.MOVE,
-            LINT,
-            always,
-            rank=4,
-        ),
-    ),
-    rank=79,
-)

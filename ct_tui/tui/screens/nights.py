@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.history import RunRow
 from ct_tui.tui import papers
-from ct_tui.tui.actions import Action, Group, can_write
 from ct_tui.tui.messages import RunChangesRead
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.text import NOTHING, blank, counted, data, day, drawn, number, right, say
 from ct_tui.tui.widgets.frame import Heading, Lines
@@ -22,15 +20,9 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from ct_tui.tui.actions import Moment
     from ct_tui.tui.text import Line
 
 MOST_NIGHTS = 60
-
-
-def _can_undo(now: Moment) -> str:
-    """It needs a run under the cursor and the right to write."""
-    return can_write(now) or ("" if now.subject == "run" else "There is no run to undo.")
 
 
 class NightsScreen(ViewScreen):
@@ -191,25 +183,3 @@ def trend_lines(runs: Sequence[RunRow]) -> tuple[Line, ...]:
                 )
             )
     return tuple(lines)
-
-
-VIEW = View(
-    "nights",
-    "N",
-    "Nights",
-    "Every run: what it did, the trend over the nights, and undo.",
-    NightsScreen,
-    (
-        Action(
-            "nights.undo",
-            ("u",),
-            "undo",
-            "Show what undoing this run would write; it has its own plan and its own dialog.",
-            Group.WRITE,
-            frozenset({"nights"}),
-            _can_undo,
-            rank=1,
-        ),
-    ),
-    rank=77,
-)

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.plan import EdgeChange, ManifestChange, TypeChange
 from ct_tui.tui import papers
-from ct_tui.tui.actions import Action, Group, can_write
 from ct_tui.tui.messages import EvidenceRead, Failed, PlanLaid
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, number, say
@@ -20,19 +18,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from ct_tui.domain.plan import Plan
-    from ct_tui.tui.actions import Moment
     from ct_tui.tui.text import Line
     from ct_tui.tui.widgets.planrows import Laid
-
-
-def _can_apply(now: Moment) -> str:
-    """It needs a plan that writes something, and the right to write."""
-    refusal = can_write(now)
-    if refusal:
-        return refusal
-    if isinstance(now, PlanScreen) and now.drift_waits:
-        return "The policy drifted since the last heal: O, then c confirms it, w waives it this once."
-    return "" if now.subject != "empty" else "The plan is empty: there is nothing to write."
 
 
 class PlanScreen(Looking, ViewScreen):
@@ -214,25 +201,3 @@ def _edge_effect(plan: Plan) -> Line:
         say("−", "bad"),
         number(effect.broken, "bad"),
     )
-
-
-VIEW = View(
-    "plan",
-    "P",
-    "Plan",
-    "What heal would write, row by row, and what it would leave alone.",
-    PlanScreen,
-    (
-        Action(
-            "plan.apply",
-            ("a",),
-            "apply",
-            "Write the plan into the brain, behind a dialog that states the counts.",
-            Group.WRITE,
-            frozenset({"plan"}),
-            _can_apply,
-            rank=1,
-        ),
-    ),
-    rank=75,
-)

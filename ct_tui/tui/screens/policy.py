@@ -10,12 +10,10 @@ from ct_tui.domain.manifest import TIER_FACT
 from ct_tui.domain.policy import is_matchable, normalise_key
 from ct_tui.domain.queue import EntityView
 from ct_tui.tui import papers, policypapers
-from ct_tui.tui.actions import Action, Group, can_write
 from ct_tui.tui.messages import EvidenceRead
 from ct_tui.tui.policy_messages import MembersRead, SheetRead
 from ct_tui.tui.policypapers import mode_words, path_words, verdict_words
 from ct_tui.tui.rowviews import entity_row
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
 from ct_tui.tui.widgets.frame import Heading, Lines
@@ -33,10 +31,7 @@ if TYPE_CHECKING:
     from ct_tui.heal.ontology_set import SetResult
     from ct_tui.heal.ontology_show import FolderView, ManifestView, OptOutView
     from ct_tui.heal.policy_desk import PolicyChange, PolicySheet
-    from ct_tui.tui.actions import Moment
     from ct_tui.tui.text import Line
-
-POLICY = frozenset({"policy"})
 
 
 @dataclass(frozen=True)
@@ -46,41 +41,6 @@ class Part:
     kind: str
     key: str = ""
     thing: FolderView | ManifestView | OptOutView | Problem | None = None
-
-
-def _here(now: Moment) -> str:
-    """What is under the cursor in the policy view."""
-    return now.subject
-
-
-def can_mode(now: Moment) -> str:
-    """It needs something that has a mode under the cursor."""
-    refusal = can_write(now)
-    if refusal or _here(now) in {"default", "folder", "manifest", "opt-out", "entity"}:
-        return refusal
-    return "Put the cursor on the host default, a folder, an entity's manifest, an opt-out, or an entity."
-
-
-def can_take_back(now: Moment) -> str:
-    """It needs a setting that can be taken back under the cursor."""
-    refusal = can_write(now)
-    if refusal or _here(now) in {"default", "folder", "opt-out", "entity"}:
-        return refusal
-    return "Only the host default, a folder's mode and an opt-out can be taken back."
-
-
-def can_fall_back(now: Moment) -> str:
-    """It needs a manifest row under the cursor."""
-    return can_write(now) or ("" if _here(now) == "manifest" else "Put the cursor on a manifest row.")
-
-
-def can_answer_drift(now: Moment) -> str:
-    """It needs a policy drift that nobody answered yet."""
-    refusal = can_write(now)
-    if refusal:
-        return refusal
-    waits = isinstance(now, ViewScreen) and now.session.drift_waits
-    return "" if waits else "There is no policy drift to answer: the policy is what the last heal saw, or is confirmed."
 
 
 class PolicyScreen(ViewScreen):
@@ -498,43 +458,3 @@ def _paper(part: Part, sheet: PolicySheet, *, waits: bool) -> Iterator[Line]:
 def _ties(sheet: PolicySheet) -> dict[str, Tie]:
     """The contradictions by each key that takes part in one."""
     return {key: tie for tie in sheet.view.policy.ties for key, _ in tie.entries}
-
-
-def _action(name: str, key: str, title: str, text: str, against: object, rank: int) -> Action:
-    return Action(f"policy.{name}", (key,), title, text, Group.WRITE, POLICY, against, rank=rank)  # type: ignore[arg-type]
-
-
-VIEW = View(
-    "policy",
-    "O",
-    "Ontology policy",
-    "Folders, default, manifests and opt-outs: what each decides, whom it covers, and keys to change it.",
-    PolicyScreen,
-    (
-        _action(
-            "strict", "s", "strict", "Gate what is under the cursor; it says first what that changes.", can_mode, 1
-        ),
-        _action("off", "o", "off", "Switch the gate off for what is under the cursor, or opt it out.", can_mode, 2),
-        _action("back", "u", "take back", "Take the setting under the cursor back.", can_take_back, 3),
-        _action("fallback", "f", "fallback", "Choose the type that unknown labels land on.", can_fall_back, 4),
-        _action("folder", "+", "folder", "Set the mode of a folder that has none yet.", can_write, 5),
-        _action("entity", "e", "entity", "Search an entity to opt it out, or in.", can_write, 6),
-        _action(
-            "confirm",
-            "c",
-            "confirm drift",
-            "Confirm the policy drift, so that the plan may be applied.",
-            can_answer_drift,
-            7,
-        ),
-        _action(
-            "waive",
-            "w",
-            "waive drift",
-            "Waive the policy drift this once: only the manifests are brought up to date.",
-            can_answer_drift,
-            8,
-        ),
-    ),
-    rank=78,
-)

@@ -8,7 +8,6 @@ from ct_tui.domain.errors import BadInput
 from ct_tui.domain.rulings import Entry
 from ct_tui.tui import papers
 from ct_tui.tui.rowviews import ruling_row
-from ct_tui.tui.screens import View
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.text import NOTHING, counted, data, number, say
 from ct_tui.tui.widgets.frame import Heading
@@ -88,13 +87,3 @@ class RulingsScreen(Deciding):
             self.station.copy_text(entry.ruling.hash)
         else:
             self.tell(say("– "), data("There is no hash to copy."))
-
-
-VIEW = View(
-    "rulings",
-    "R",
-    "Rulings",
-    "Every ruling, who signed it, whether it verifies, and the chain.",
-    RulingsScreen,
-    rank=76,
-)
