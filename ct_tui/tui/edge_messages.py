@@ -9,6 +9,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ct_tui.domain.census import RawText
     from ct_tui.domain.errors import CtTuiError
     from ct_tui.domain.manifest import EdgeType
     from ct_tui.heal.edge_desk import CellDossier, DeskEdge, Dossier
@@ -68,3 +69,21 @@ class SignaturesRead(Message):
     def __init__(self, signatures: Sequence[tuple[EdgeType, int]]) -> None:
         super().__init__()
         self.signatures = signatures
+
+
+class EndsExplained(Message):
+    """The ladder's way for both ends of an edge, by their names; an end that is no entity has none."""
+
+    def __init__(self, ends: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+        super().__init__()
+        self.ends = ends
+
+
+class RowRead(Message):
+    """A row of a table exactly as it stands."""
+
+    def __init__(self, table: str, row_id: str, columns: Sequence[tuple[str, RawText]]) -> None:
+        super().__init__()
+        self.table = table
+        self.row_id = row_id
+        self.columns = columns

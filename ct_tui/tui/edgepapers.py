@@ -333,3 +333,16 @@ def _history(rows: Sequence[EdgeHistoryRow]) -> Lines:
             number(row.run, "dim"),
             *ruled,
         )
+
+
+def ladder_lines(ends: Sequence[tuple[str, tuple[str, ...]]]) -> Lines:
+    """What the ladder decides for either end, rung by rung."""
+    for name, steps in ends:
+        yield (data(name, "strong"),)
+        if not steps:
+            yield (
+                say("  no entity, so no rung decides for it; it is judged with the entity that it belongs to", "dim"),
+            )
+        for at, step in enumerate(steps):
+            yield (blank(2), drawn("╰─ " if at == len(steps) - 1 else "├─ ", "faint"), data(step))
+        yield NOTHING

@@ -83,3 +83,12 @@ class Waived(Message):
     def __init__(self, report: HealReport) -> None:
         super().__init__()
         self.report = report
+
+
+class TextRead(Message):
+    """A file's text as it stands; bytes where it is no UTF-8."""
+
+    def __init__(self, name: str, text: str | bytes) -> None:
+        super().__init__()
+        self.name = name
+        self.text = text

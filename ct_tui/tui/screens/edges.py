@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.errors import BadInput
+from ct_tui.domain.errors import BadInput, NothingFound
 from ct_tui.heal.edge_matrix import DeskCell
 from ct_tui.tui import edgepapers
-from ct_tui.tui.edge_messages import CellRead, EdgeRead, EdgesRead, MapRead
+from ct_tui.tui.edge_messages import CellRead, EdgeRead, EdgesRead, EndsExplained, MapRead, RowRead
+from ct_tui.tui.lintpapers import raw_lines
+from ct_tui.tui.messages import QuotesRead
 from ct_tui.tui.repairing import asks_about_edges, declare_dialog, names_of_item, repair_dialog
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
+from ct_tui.tui.screens.looking import Looking, quotes_of
 from ct_tui.tui.screens.nights import nightly
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, right, say
 from ct_tui.tui.widgets.edgepictures import SHIELD, arrow, state_bar, state_words, sums
@@ -21,9 +24,11 @@ from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_k
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from textual.app import ComposeResult
 
+    from ct_tui.domain.queue import Quote
     from ct_tui.domain.rulings import Body
     from ct_tui.heal.edge_desk import DeskEdge
     from ct_tui.heal.edge_matrix import EdgeMap
@@ -35,7 +40,7 @@ ALL = "all"
 """The key of the row about all edges."""
 
 
-class EdgesScreen(Deciding, ViewScreen):
+class EdgesScreen(Deciding, Looking, ViewScreen):
     """The matrix with the edges of the cells that are open."""
 
     VIEW = "edges"
@@ -277,6 +282,8 @@ class EdgesScreen(Deciding, ViewScreen):
 
     def on_edges_read(self, message: EdgesRead) -> None:
         """Some edges of a cell are there."""
+        if not message.rows and not message.offset:
+            self.tell(say("– These edges cannot be listed: their name is no readable text.", "warn"))
         for planned, store in self._stores.items():
             members = store.known(message.group)
             if members is not None:
@@ -348,6 +355,46 @@ class EdgesScreen(Deciding, ViewScreen):
         elif cell is not None:
             self.station.copy_text(str(cell.cell))
 
+    # Looking behind an edge
+
+    def _one(self) -> DeskEdge:
+        """The edge under the cursor; raises BadInput where there is none."""
+        from ct_tui.heal.edge_desk import DeskEdge
+
+        subject = self.row.subject if self.row is not None else None
+        if not isinstance(subject, DeskEdge):
+            raise BadInput("Put the cursor on one edge.", "l opens the kind of edge under it.")
+        return subject
+
+    def do_look_why(self) -> None:
+        """What the ladder decides for either end, rung by rung."""
+        bench, edge = self.session.bench, self._one().edge
+        if bench is not None:
+            ends = ((edge.source, edge.source_name), (edge.target, edge.target_name))
+            self.station.look("why", "reading why", lambda: _whys(bench, ends), self)
+
+    def on_ends_explained(self, message: EndsExplained) -> None:
+        """The ladder's ways are read."""
+        self.station.open_text(say("Why, for either end", "title"), lines=tuple(edgepapers.ladder_lines(message.ends)))
+
+    def do_look_raw(self) -> None:
+        """The edge's row exactly as the brain holds it."""
+        bench, edge_id = self.session.bench, self._one().edge.id
+        if bench is not None:
+            self.station.look("raw", "reading the row", lambda: _raw(bench, edge_id), self)
+
+    def on_row_read(self, message: RowRead) -> None:
+        """The row is read."""
+        title = (data(message.table, "title"), blank(1), data(message.row_id, "dim"))
+        self.station.open_text(*title, lines=tuple(raw_lines(message.columns)))
+
+    def do_look_source(self) -> None:
+        """Open a passage that stands behind one of the ends."""
+        bench, edge = self.session.bench, self._one().edge
+        if bench is not None:
+            ends = (edge.source, edge.target)
+            self.station.look("source", "finding the sources", lambda: _passages(bench, ends), self)
+
     # Now, or after the plan
 
     def do_edge_toggle(self) -> None:
@@ -401,6 +448,38 @@ class EdgesScreen(Deciding, ViewScreen):
         if cell is None:
             raise BadInput("Put the cursor on a kind of edge.")
         await self._open(declare_dialog(cell.asks or cell.names, self.session, self._decided))
+
+
+def _whys(bench: Workbench, ends: Sequence[tuple[str, str]]) -> EndsExplained:
+    """The ladder's way for each end that is an entity."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for end, name in ends:
+        try:
+            found.append((name or end, bench.why(end)))
+        except NothingFound:
+            found.append((name or end, ()))
+    return EndsExplained(found)
+
+
+def _raw(bench: Workbench, edge_id: str) -> RowRead:
+    from ct_tui.domain.lint.model import Focus, Kind
+
+    table, columns = bench.raw_focus(Focus(Kind.EDGE, edge_id))
+    return RowRead(table, edge_id, columns)
+
+
+def _passages(bench: Workbench, ends: Sequence[str]) -> QuotesRead:
+    """The passages behind the ends that are entities, each once."""
+    found: dict[tuple[str, int | None], Quote] = {}
+    vault: Path | None = None
+    for end in ends:
+        try:
+            read = quotes_of(bench, end)
+        except NothingFound:
+            continue
+        vault = read.vault
+        found.update({(quote.path, quote.start_line): quote for quote in read.quotes})
+    return QuotesRead(tuple(found.values()), vault)
 
 
 def _key(cell: DeskCell) -> str:

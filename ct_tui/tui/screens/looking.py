@@ -92,7 +92,7 @@ class Looking(ViewScreen):
         """Open the source of the evidence."""
         bench, entity_id = self.session.bench, self._meant()
         if bench is not None:
-            self.station.look("source", "finding the source", lambda: _quotes(bench, entity_id), self)
+            self.station.look("source", "finding the source", lambda: quotes_of(bench, entity_id), self)
 
     async def on_quotes_read(self, message: QuotesRead) -> None:
         """The passages are known: open the one there is, or let one be picked."""
@@ -149,7 +149,8 @@ def _why(bench: Workbench, entity_id: str, item: QueueItem | None) -> WhyRead:
     return WhyRead(bench.entity(entity_id), bench.why(entity_id), item.why_not if item is not None else ())
 
 
-def _quotes(bench: Workbench, entity_id: str) -> QuotesRead:
+def quotes_of(bench: Workbench, entity_id: str) -> QuotesRead:
+    """The passages behind an entity, each once, and where the vault lies; raises NothingFound."""
     from ct_tui.policy.load import load_policy
 
     entity = bench.entity(entity_id)

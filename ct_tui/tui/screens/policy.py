@@ -11,17 +11,18 @@ from ct_tui.domain.policy import is_matchable, normalise_key
 from ct_tui.domain.queue import EntityView
 from ct_tui.tui import papers, policypapers
 from ct_tui.tui.messages import EvidenceRead
-from ct_tui.tui.policy_messages import MembersRead, SheetRead
+from ct_tui.tui.policy_messages import MembersRead, SheetRead, TextRead
 from ct_tui.tui.policypapers import mode_words, path_words, verdict_words
 from ct_tui.tui.rowviews import entity_row
 from ct_tui.tui.screens.base import ViewScreen
-from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
+from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, prose, say
 from ct_tui.tui.widgets.frame import Heading, Lines
 from ct_tui.tui.widgets.rows import Row, RowList, columns
 from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from textual.app import ComposeResult
 
@@ -266,6 +267,23 @@ class PolicyScreen(ViewScreen):
         if text:
             self.station.copy_text(text)
 
+    def do_policy_raw(self) -> None:
+        """The manifest's text, or that of config.json, exactly as it stands."""
+        from ct_tui.heal.ontology_show import ManifestView
+
+        part = self.part
+        if part is None:
+            raise BadInput("Put the cursor on a part of the policy.")
+        if isinstance(part.thing, ManifestView):
+            self.station.open_text(data(part.key, "title"), lines=prose(part.thing.row.raw))
+            return
+        path = self.session.places.config
+        self.station.look("raw", "reading config.json", lambda: TextRead(str(path), config_text(path)), self)
+
+    def on_text_read(self, message: TextRead) -> None:
+        """The config is read."""
+        self.station.open_text(data(message.name, "title"), lines=prose(message.text))
+
     # Changing
 
     async def do_policy_strict(self) -> None:
@@ -376,6 +394,18 @@ class PolicyScreen(ViewScreen):
         )
         more: Line = (say(": declared ", "dim"), data(", ".join(changed), "type")) if changed else NOTHING
         self.tell(say("✓ Waived this once: ", "ok"), *done, *more, say(". The drift stays.", "dim"))
+
+
+def config_text(path: Path) -> str | bytes:
+    """The config as it stands; one that is not UTF-8 as bytes; raises BadInput where it cannot be read."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw
 
 
 def _key(part: Part) -> str:

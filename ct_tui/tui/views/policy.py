@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.tui.actions import Action, Group, can_write
+from ct_tui.tui.actions import Action, Group, can_write, ready
 from ct_tui.tui.views import View
 
 if TYPE_CHECKING:
@@ -88,6 +88,15 @@ VIEW = View(
             "Waive the policy drift this once: only the manifests are brought up to date.",
             can_answer_drift,
             8,
+        ),
+        Action(
+            "policy.raw",
+            ("i",),
+            "raw text",
+            "The manifest, or config.json, exactly as it stands.",
+            Group.LOOK,
+            POLICY,
+            ready,
         ),
     ),
     rank=78,
