@@ -103,7 +103,7 @@ def can_take(now: Moment) -> Reason:
     )
 
 
-ENTITY_SUBJECTS = frozenset({"entity", "question", "change", "finding", "excepted", "group"})
+ENTITY_SUBJECTS = frozenset({"entity", "edge", "question", "change", "finding", "excepted", "group"})
 """What can be under the cursor that leads to an entity."""
 
 
@@ -123,7 +123,7 @@ EVERYWHERE = frozenset({"*"})
 DESK = frozenset({"desk"})
 WAITING = frozenset({"desk", "edges"})
 MARKING = frozenset({"desk", "edges", "lint", "duplicates"})
-LOOKING = frozenset({"desk", "plan", "lint", "duplicates"})
+LOOKING = frozenset({"desk", "plan", "edges", "lint", "duplicates"})
 DIALOGS = frozenset({"dialog"})
 
 
