@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.names import is_blank, label_key, skeleton
+from ct_tui.domain.names import is_blank, label_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -136,13 +136,8 @@ def status_of(value: RawText, vocabulary: Vocabulary) -> TypeStatus:
 
 def looks_like(value: str, vocabulary: Vocabulary) -> str | None:
     """The declared type whose look-alike this undeclared label is, or None."""
-    key = skeleton(value)
-    if key == label_key(value) and label_key(value) in vocabulary.by_key:
-        return None
-    for declared_key, node in vocabulary.by_key.items():
-        if skeleton(node.name) == key and declared_key != label_key(value):
-            return node.name
-    return None
+    key = label_key(value)
+    return next((name for name in vocabulary.look_alikes(value) if label_key(name) != key), None)
 
 
 def census(counts: Iterable[tuple[RawText, int]], vocabulary: Vocabulary) -> Census:

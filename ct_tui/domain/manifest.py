@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.json_text import BadJson, append_to_array, parse_json, set_member
-from ct_tui.domain.names import label_key, trim
+from ct_tui.domain.names import label_key, skeleton, trim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,17 @@ class Vocabulary:
 
     def __contains__(self, label: object) -> bool:
         return isinstance(label, str) and label_key(label) in self._by_key
+
+    def look_alikes(self, label: str) -> tuple[str, ...]:
+        """Declared types that a reader could take a label for, or it for them."""
+        return self._by_skeleton.get(skeleton(label), ())
+
+    @cached_property
+    def _by_skeleton(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for name in self.names:
+            found[skeleton(name)] = (*found.get(skeleton(name), ()), name)
+        return found
 
     def parent_of(self, label: str) -> str | None:
         """The declared parent of a type, one hop."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ct_tui.domain.json_text import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class ChangeKind(StrEnum):
@@ -223,18 +223,22 @@ class Plan:
 
     def _hash(self) -> str:
         digest = hashlib.sha256()
-        digest.update(compact(["ct-tui plan 1", asdict(self.binding), self.undoes]).encode())
-        for change in self.changes:
-            row = (change.entity, change.from_type, change.to_type, change.kind.value, change.ruling)
+        for row in self._digested():
+            # An id from outside may hold half a surrogate pair, which strict UTF-8 has no bytes for.
             digest.update(compact(row).encode("utf-8", "surrogatepass") + b"\n")
-        for manifest in self.manifests:
-            digest.update(compact([manifest.row, manifest.before, manifest.after]).encode() + b"\n")
-        for edge in self.edge_changes:
-            digest.update(compact(edge.as_json()).encode() + b"\n")
-        for merge in self.merges:
-            ends = ("merge", merge.entity, merge.before, merge.after, merge.ruling)
-            digest.update(compact(ends).encode("utf-8", "surrogatepass") + b"\n")
         return digest.hexdigest()
+
+    def _digested(self) -> Iterator[object]:
+        """What the digest is made of, a row a line; names and reasons are for people and no part of it."""
+        yield ["ct-tui plan 1", asdict(self.binding), self.undoes]
+        for change in self.changes:
+            yield change.entity, change.from_type, change.to_type, change.kind.value, change.ruling
+        for manifest in self.manifests:
+            yield manifest.row, manifest.before, manifest.after
+        for edge in self.edge_changes:
+            yield {name: value for name, value in edge.as_json().items() if name != "why"}
+        for merge in self.merges:
+            yield "merge", merge.entity, merge.before, merge.after, merge.ruling
 
     def flows(self) -> tuple[tuple[str, str, ChangeKind, int], ...]:
         """The changes grouped by from → to and kind, largest first: (from, to, kind, count)."""

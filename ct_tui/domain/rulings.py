@@ -358,16 +358,14 @@ class RulingTable:
 def retired(rulings: Sequence[Ruling]) -> frozenset[int]:
     """Numbers that a later ruling revokes or supersedes, of rulings given oldest first.
 
-    Read newest first: a ruling that is retired itself retires nothing.
+    Read newest first: a ruling that is retired itself retires nothing, and none reaches a ruling that follows it.
     """
     gone: set[int] = set()
     for ruling in reversed(rulings):
         if ruling.seq in gone:
             continue
-        if isinstance(ruling.body, Revoke):
-            gone.add(ruling.body.revokes)
-        if ruling.supersedes is not None:
-            gone.add(ruling.supersedes)
+        revoked = ruling.body.revokes if isinstance(ruling.body, Revoke) else None
+        gone.update(seq for seq in (revoked, ruling.supersedes) if seq is not None and seq < ruling.seq)
     return frozenset(gone)
 
 
