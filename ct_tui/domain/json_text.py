@@ -212,9 +212,9 @@ def _finite(digits: str) -> float:
 
 
 def _integer(digits: str) -> int | float:
-    if len(digits) > 20:
-        return _finite(digits)
-    return int(digits)
+    """A whole number, or a fraction where it does not fit into 64 bits, as serde_json has it."""
+    number = int(digits) if len(digits) <= 20 else None
+    return number if number is not None and -(2**63) <= number < 2**64 else _finite(digits)
 
 
 def _refuse_surrogates(value: object) -> None:
