@@ -460,3 +460,21 @@ async def test_keys_that_come_in_one_burst_never_sign_twice(october: Path, user_
         await d.press("1")
         await d.burst("\r\r\r")
         assert len(rulings(d)) <= 2
+
+
+async def test_the_looking_keys_show_what_is_behind_an_edge(october: Path, user_dir: Path) -> None:
+    async with deck(october) as d:
+        await d.press("E", "w")
+        assert "Put the cursor on an entity first" in d.said
+        await d.press("enter", "i")
+        edge = view(d).edges[0].edge
+        assert d.front == "ReadingDialog"
+        assert "llm_wiki_edges" in d.text
+        assert edge.id in d.text
+        assert "hasRole" in d.text
+        await d.press("escape", "w")
+        assert "Why, for either end" in d.text
+        assert edge.source_name in d.text
+        assert "rung 4" in d.text
+        await d.press("escape", "o")
+        assert d.front == "PickDialog" or "Opened" in d.said or "No passage" in d.said

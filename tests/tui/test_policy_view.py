@@ -397,3 +397,17 @@ def drifted(brain: Path) -> None:
 def stamped(d: Deck) -> Any:
     """The watermark that the brain remembers."""
     return json.loads(d.rows("SELECT value FROM llm_wiki_meta WHERE key = 'ontology_config_watermark'")[0][0])
+
+
+async def test_the_raw_text_of_manifest_and_config_is_shown(case: Case) -> None:
+    case.manifest("e_notes", '{"broken\x1b[31m": ')
+    async with deck(case.folder) as d:
+        await d.press("O")
+        await go_to(d, "manifest", "e_notes")
+        await d.press("i")
+        assert d.front == "ReadingDialog"
+        assert '{"broken␛[31m":' in d.text
+        await d.press("escape")
+        await go_to(d, "folder", "ops")
+        await d.press("i")
+        assert '"folder_ontology": {"ops": "off"' in d.text
