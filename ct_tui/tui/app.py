@@ -391,6 +391,15 @@ class Workstation(App[int], inherit_bindings=False):
         if hasattr(screen, "show_pane"):
             screen.show_pane(name)
 
+    async def do_view_assert(self) -> None:
+        """The form that writes one fact, about the entity under the cursor where there is one."""
+        from ct_tui.tui.asserted import written_line
+        from ct_tui.tui.dialogs.asserting import AssertDialog
+
+        screen = self.screen
+        subject = getattr(screen, "entity_id", "") if getattr(screen, "subject", "") == "entity" else ""
+        await self.ask(AssertDialog(lambda result: self.tell_front(*written_line(result)), subject=subject))
+
     def do_app_help(self) -> None:
         """Every key of the view in front."""
         from ct_tui.tui.dialogs.help import help_lines

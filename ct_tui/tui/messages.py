@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ct_tui.brain.watch import Change
+    from ct_tui.domain.assertions import Lookup, Relation
     from ct_tui.domain.census import RawText
     from ct_tui.domain.duplicates import MergeReport
     from ct_tui.domain.errors import CtTuiError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.plan import Progress, Receipt
     from ct_tui.domain.queue import EntityView, Impact, Queue, Quote
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
+    from ct_tui.heal.assertions import AssertionResult
     from ct_tui.heal.duplicates import Comparison
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.tui.beside import Beside
@@ -325,3 +327,44 @@ class Compared(Message):
         super().__init__()
         self.key = key
         self.comparison = comparison
+
+
+class LookedUp(Message):
+    """A name of an assertion is looked up; or, without a lookup, what a new entity would land as."""
+
+    def __init__(
+        self, name: str, generation: int, lookup: Lookup | None, lands: str = "", error: CtTuiError | None = None
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.generation = generation
+        self.lookup = lookup
+        self.lands = lands
+        self.error = error
+
+
+class RelationsRead(Message):
+    """The relations that fit two types are known."""
+
+    def __init__(self, types: tuple[str, ...], relations: tuple[Relation, ...]) -> None:
+        super().__init__()
+        self.types = types
+        self.relations = relations
+
+
+class AssertPlanned(Message):
+    """What an assertion would write is worked out, or why it would not."""
+
+    def __init__(self, generation: int, result: AssertionResult | None, error: CtTuiError | None) -> None:
+        super().__init__()
+        self.generation = generation
+        self.result = result
+        self.error = error
+
+
+class Asserted(Message):
+    """An assertion is written, or stood there already."""
+
+    def __init__(self, result: AssertionResult) -> None:
+        super().__init__()
+        self.result = result
