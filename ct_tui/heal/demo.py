@@ -18,7 +18,7 @@ from ct_tui.domain.errors import BadInput
 from ct_tui.domain.rulings import Head, parse_body
 from ct_tui.heal.demo_rows import demo_id, demo_rows
 from ct_tui.heal.demo_story import load_story
-from ct_tui.policy.paths import CONFIG, DATABASE, Places
+from ct_tui.policy.paths import CONFIG, DATABASE, Places, expanded
 from ct_tui.policy.shipped import founding_text
 from ct_tui.trust.keys import create_key
 from ct_tui.trust.paths import keys_folder
@@ -68,7 +68,7 @@ class DemoPlaces(Places):
 
 def demo_places(folder: Path) -> DemoPlaces:
     """Where the files of a demo in this folder are; nothing needs to exist yet."""
-    root = folder.expanduser().absolute()
+    root = expanded(folder).absolute()
     user = root / "user"
     return DemoPlaces(
         brain=root / DATABASE,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ct_tui.domain.errors import BadInput
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,7 +39,8 @@ def resolve_places(
 ) -> Places:
     """Resolve every place from the global flags and the environment; nothing needs to exist yet.
 
-    `brain` may be a folder or a database file. config.json lies beside the database unless it is named.
+    `brain` may be a folder or a database file. config.json lies beside the database unless it is named. Raises BadInput
+    where the user has no home and nothing says where else the keys lie.
     """
     variables = os.environ if env is None else env
     database = _database(brain, variables)
@@ -53,7 +56,7 @@ def _database(flag: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Pa
     named = _first(flag, env, "CURATED_BRAIN_DB")
     if named is not None:
         return named / DATABASE if named.is_dir() else named
-    folder = _first(None, env, "CURATED_BRAIN_DIR") or Path.home() / ".brain"
+    folder = _first(None, env, "CURATED_BRAIN_DIR") or expanded("~/.brain")
     return folder / DATABASE
 
 
@@ -61,11 +64,19 @@ def _first(flag: str | os.PathLike[str] | None, env: Mapping[str, str], name: st
     """The flag, else the variable, else nothing; an empty one counts as not given."""
     for given in (flag, env.get(name)):
         if given is not None and os.fspath(given):
-            return Path(given).expanduser()
+            return expanded(given)
     return None
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """A path with the home folder in place of its `~`; that of nobody is a name like any other, as in a shell."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises where nobody has that name
 
 
 def _user_folder() -> Path:
     from platformdirs import user_config_path
 
-    return user_config_path("ct-tui")
+    try:
+        return user_config_path("ct-tui")
+    except RuntimeError as error:
+        raise BadInput("you have no home folder to look for keys in", "name a folder with CT_TUI_CONFIG_DIR") from error

@@ -14,7 +14,12 @@ TABLE_NAME = "rulings.yaml"
 def user_folder() -> Path:
     """The user's configuration folder: CT_TUI_CONFIG_DIR, else the platform's; it may not exist yet."""
     chosen = os.environ.get(CONFIG_VARIABLE, "")
-    return Path(chosen).expanduser() if chosen else user_config_path("ct-tui", appauthor=False)
+    return expanded(chosen) if chosen else user_config_path("ct-tui", appauthor=False)
+
+
+def expanded(path: str | Path) -> Path:
+    """A path with the home folder in place of its `~`; that of nobody is a name like any other, as in a shell."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises where nobody has that name
 
 
 def keys_folder(folder: Path | None = None) -> Path:

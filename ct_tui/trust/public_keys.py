@@ -6,10 +6,14 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import TrustError
 from ct_tui.trust.files import read_regular
+from ct_tui.trust.paths import expanded
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ED25519 = "ssh-ed25519"
 MAX_KEY_FILE = 64 * 1024
@@ -110,7 +114,7 @@ def read_public_key(source: str) -> PublicKey:
     words = source.split(None, 1)
     if words and is_kind(words[0]):
         return PublicKey.from_text(source)
-    path = Path(source).expanduser()
+    path = expanded(source)
     try:
         data = read_regular(path, MAX_KEY_FILE)
     except (FileNotFoundError, ValueError) as error:

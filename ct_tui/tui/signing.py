@@ -95,7 +95,7 @@ def use_key(places: Places, path: Path, principal: str) -> Message:
     from ct_tui.heal.signing import describe_key
     from ct_tui.trust.trusting import trust
 
-    info = describe_key(path.expanduser())
+    info = describe_key(path)
     if info.public is None:
         raise TrustError(f"{path} is no key.")
     if not principal:
