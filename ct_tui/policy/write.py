@@ -40,6 +40,8 @@ def set_folder(text: str, prefix: str, mode: Mode | None) -> str:
 
 def check_folder(prefix: str) -> None:
     """Refuse a folder that no source path can lie under."""
+    if any("\ud800" <= c <= "\udfff" for c in prefix):
+        raise PolicyError(f"the folder {prefix!r} is no valid Unicode, so config.json cannot hold it")
     if prefix.startswith(("/", "\\")) or prefix[1:3] in {":/", ":\\"}:
         raise PolicyError(f"--dir must be relative to the vault, not {prefix!r}", "name a folder inside the vault")
     if not is_matchable(prefix):

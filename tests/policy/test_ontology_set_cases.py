@@ -162,6 +162,10 @@ def test_a_folder_must_be_relative_and_matchable(tiered: Case, folder: str) -> N
     refused(tiered, PolicyError, "relative|match", mode="off", dir=folder)
 
 
+def test_a_folder_that_is_no_unicode_is_refused(tiered: Case) -> None:
+    refused(tiered, PolicyError, "Unicode", mode="off", dir="notes/\udcff")
+
+
 def test_co07_an_entity_off_and_strict_again(tiered: Case) -> None:
     assert do(tiered, mode="off", entity="ent_x").as_json() == {
         "mode": "off", "entity": "ent_x", "optout_written": True, "optout_deleted": False,
