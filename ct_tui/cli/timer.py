@@ -9,6 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from ct_tui.domain.errors import BadInput
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,7 +31,10 @@ class Timer:
 
 
 def nightly(places: Places) -> Timer:
-    """The timer for one brain; the user's folder of keys goes along where the environment names one."""
+    """The timer for one brain; the user's folder of keys goes along where the environment names one.
+
+    Raises BadInput for a path that no line of a timer can hold.
+    """
     brain = places.brain.absolute()
     command = (
         sys.executable,
@@ -45,7 +50,15 @@ def nightly(places: Places) -> Timer:
         "--yes",
     )
     user = str(places.user_dir.absolute()) if os.environ.get("CT_TUI_CONFIG_DIR") else ""
+    _require_one_line((*command, user))
     return Timer(command, _service(brain, command, user), _timer(brain), _cron(command, user))
+
+
+def _require_one_line(words: Sequence[str]) -> None:
+    """Refuse a path with a line break, another control character, or bytes that are no text."""
+    for word in words:
+        if any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in word):
+            raise BadInput(f"no timer can name the path {word!r}", "give the folder a name of printable characters")
 
 
 def _service(brain: Path, command: Sequence[str], user: str) -> str:
@@ -92,6 +105,9 @@ def _plain(text: str) -> str:
 
 
 def unit_folder() -> Path:
-    """Where systemd looks for the user's units."""
+    """Where systemd looks for the user's units; raises BadInput where the user has no home."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(base) if base else Path.home() / ".config") / "systemd" / "user"
+    try:
+        return (Path(base) if base else Path.home() / ".config") / "systemd" / "user"
+    except RuntimeError as error:
+        raise BadInput("you have no home folder to put the units in", "name one with XDG_CONFIG_HOME") from error

@@ -117,6 +117,12 @@ def test_the_cron_line_runs(ct: Ct, odd: Path) -> None:
     assert "Healed" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "esc\x1b", "byte\udcff"])
+def test_a_path_that_no_timer_can_hold_is_refused(ct: Ct, tmp_path: Path, name: str) -> None:
+    ct.brain.rename(tmp_path / name)
+    assert "no timer can name" in ct.refused("schedule", "--brain", str(tmp_path / name))
+
+
 def systemd_words(line: str) -> list[str]:
     """The words of an ExecStart line, unquoted as systemd.syntax(7) says."""
     words, word, at = [], "", 0
