@@ -24,6 +24,9 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 def _remember(ctx: click.Context, param: click.Parameter, value: object) -> None:
     """Store a global option that was given; a default never overwrites what stood further left."""
+    if value == "":
+        # Such as a variable that was never set: the default may be another brain than the one that was meant.
+        raise click.BadParameter("it is empty.", ctx, param)
     settings = ctx.find_object(Settings)
     if settings is not None and param.name is not None and value:
         setattr(settings, param.name, value)

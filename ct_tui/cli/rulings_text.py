@@ -42,6 +42,8 @@ def table_lines(table: RulingTable, width: int) -> list[str]:
     from ct_tui.cli.text import show, value_or_dash
     from ct_tui.cli.text import table as aligned
 
+    if table.distrust and not table.entries:
+        return problem_lines(table, width)
     if not table.entries:
         return ["There is no ruling yet. `ct-tui rule adopt founding.yaml` signs the founding proposals."]
     acting = {ruling.seq for ruling in table.valid()}

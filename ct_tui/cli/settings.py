@@ -44,7 +44,7 @@ class Settings:
         return Workbench(self.places(), read_only=self.read_only)
 
     def require_write(self) -> None:
-        """Refuse what writes files beside the brain when --read-only was given; raises BadInput."""
+        """Refuse what writes to the brain or to files of its own when --read-only was given; raises BadInput."""
         from ct_tui.domain.errors import BadInput
 
         if self.read_only:

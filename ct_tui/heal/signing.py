@@ -72,12 +72,21 @@ def only_principal(places: Places, key: PublicKey, now: dt.datetime) -> str:
     names = names_for(places, key, now)
     if not names:
         raise TrustError(
-            f"the key {key.fingerprint} is trusted for no name",
+            f"the key {key.fingerprint} is trusted for no name{_why_not(places, key, now)}",
             "trust it with: ct-tui keys trust you@example.org KEY.pub",
         )
     if len(names) > 1:
         raise TrustError(f"the key is trusted for several names: {', '.join(names)}", "choose one with --as")
     return names[0]
+
+
+def _why_not(places: Places, key: PublicKey, now: dt.datetime) -> str:
+    """What stands against a key that may rule under no name: the list of revoked keys, or its own lines."""
+    signers = load_signers(places.user_dir)
+    if key in signers.revoked:
+        return ": it was revoked"
+    lines = (line for line in standings(signers, now) if line.fingerprint == key.fingerprint)
+    return next((f": {line.state}" for line in lines), "")
 
 
 def trusted(places: Places, now: dt.datetime) -> tuple[Standing, ...]:

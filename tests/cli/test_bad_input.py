@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Ct
 
 
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINLva4u74eZwBTRxfo/0JUApSMMoPAZS2RWy84QpZQSV"
+
+
 def some_entity(brain: Path, label: str) -> str:
     with closing(sqlite3.connect(brain / "brain.db")) as db:
         return str(db.execute("SELECT id FROM curated_entities WHERE entity_type = ?", (label,)).fetchone()[0])
@@ -200,16 +203,44 @@ def test_heal_flags_that_need_each_other(ct: Ct) -> None:
         ["ontology", "set", "--mode", "off"],
         ["rule", "alias", "agent", "role", "--reason", "x"],
         ["rule", "adopt", "founding.yaml"],
+        ["keys", "new", "--as", "bob@example.org"],
+        ["keys", "trust", "bob@example.org", KEY],
+        ["keys", "revoke", KEY],
+        ["schedule", "--install"],
+        ["demo", "--no-open"],
     ],
     ids=" ".join,
 )
-def test_read_only_writes_nothing(signer: Ct, args: list[str]) -> None:
+def test_read_only_writes_nothing(signer: Ct, user_dir: Path, args: list[str]) -> None:
     before, config = digest(signer.brain), (signer.brain / "config.json").read_bytes()
+    own = {file: file.read_bytes() for file in user_dir.rglob("*") if file.is_file()}
     done = signer("--read-only", *args)
     assert done.code == 1
     assert "read-only" in done.err + done.out
     assert (digest(signer.brain), (signer.brain / "config.json").read_bytes()) == (before, config)
     assert not (signer.brain / "aliases" / "rulings.yaml").exists()
+    assert {file: file.read_bytes() for file in user_dir.rglob("*") if file.is_file()} == own
+
+
+@pytest.mark.parametrize("option", ["--brain", "--config", "--aliases", "--as"])
+def test_an_empty_option_is_no_option_left_away(signer: Ct, option: str) -> None:
+    for words in ([option, "", "rule", "keep", "job"], ["rule", "keep", "job", option, ""]):
+        assert "empty" in signer.refused(*words, "--reason", "x")
+    assert not (signer.brain / "aliases").exists()
+
+
+def test_a_revoked_key_is_said_to_be_revoked(signer: Ct, user_dir: Path) -> None:
+    (public,) = (user_dir / "keys").glob("*.pub")
+    assert signer("keys", "revoke", str(public)).code == 0
+    assert "was revoked" in signer.refused("rule", "keep", "job", "--reason", "x")
+
+
+@pytest.mark.parametrize("verb", [["rule", "list"], ["rule", "verify"]], ids=" ".join)
+def test_a_table_that_cannot_be_read_is_not_said_to_be_empty(ct: Ct, tmp_path: Path, verb: list[str]) -> None:
+    (tmp_path / "file").write_text("no folder\n")
+    done = ct(*verb, "--aliases", str(tmp_path / "file"))
+    assert "not a directory" in done.out
+    assert "no ruling yet" not in done.out
 
 
 @pytest.mark.parametrize("args", [["keys", "new"], ["keys", "new", "--as", "two words"], ["keys", "new", "--as", "*"]])

@@ -32,7 +32,7 @@ def command(settings: Settings, folder: Path | None, no_open: bool) -> int:
     opens = not (no_open or settings.json)
     if opens:
         require_terminal()
-    places = _made(folder)
+    places = _made(settings, folder)
     if not opens:
         settings.give(_document(places), lambda: _lines(places))
         return 0
@@ -40,14 +40,15 @@ def command(settings: Settings, folder: Path | None, no_open: bool) -> int:
     return settings.open_places(places)
 
 
-def _made(folder: Path | None) -> DemoPlaces:
+def _made(settings: Settings, folder: Path | None) -> DemoPlaces:
     from tempfile import mkdtemp
 
     from ct_tui.heal.demo import build_demo, demo_places, is_demo
 
-    if folder is None:
-        return build_demo(Path(mkdtemp(prefix="ct-tui-demo-")))
-    return demo_places(folder) if is_demo(folder) else build_demo(folder)
+    if folder is not None and is_demo(folder):
+        return demo_places(folder)
+    settings.require_write()
+    return build_demo(Path(mkdtemp(prefix="ct-tui-demo-")) if folder is None else folder)
 
 
 def _document(places: DemoPlaces) -> dict[str, Any]:

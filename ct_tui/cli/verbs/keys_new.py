@@ -37,6 +37,7 @@ def command(settings: Settings, out: Path | None) -> None:
     if principal is None:
         raise click.UsageError("Say who signs with it: --as PRINCIPAL, such as --as ada@example.org.")
     require_principal(principal)
+    settings.require_write()
     folder = settings.places().user_dir
     passphrase = _new_passphrase()
     if out is None:

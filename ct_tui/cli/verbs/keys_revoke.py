@@ -25,6 +25,7 @@ def command(settings: Settings, pubkey: str) -> None:
     """Put it on the list."""
     from ct_tui.trust.trusting import revoke
 
+    settings.require_write()
     key = revoke(pubkey, settings.places().user_dir)
     document = {"fingerprint": key.fingerprint, "public": key.text, "revoked": True}
     settings.give(document, lambda: [f"{key.fingerprint} is revoked: nothing that it signed acts any more."])

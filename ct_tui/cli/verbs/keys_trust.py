@@ -27,6 +27,7 @@ def command(settings: Settings, principal: str, pubkey: str) -> None:
     from ct_tui.cli.text import show
     from ct_tui.trust.trusting import trust
 
+    settings.require_write()
     key = trust(principal, pubkey, settings.places().user_dir)
     document = {"principal": principal, "fingerprint": key.fingerprint, "public": key.text, "trusted": True}
     settings.give(document, lambda: [f"{show(principal)} is trusted with {key.fingerprint}."])

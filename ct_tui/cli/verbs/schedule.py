@@ -52,6 +52,7 @@ def command(settings: Settings, install: bool, name: str) -> int:
     if not install:
         settings.give(document, lambda: _lines(made, name))
         return 0
+    settings.require_write()
     with settings.workbench():
         written = _write_units(unit_folder(), name, made)
     trouble = _enable(f"{name}.timer")
