@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from ct_tui.domain.errors import CtTuiError
     from ct_tui.domain.manifest import EdgeType
     from ct_tui.heal.edge_desk import CellDossier, DeskEdge, Dossier
-    from ct_tui.heal.edge_matrix import EdgeMap
     from ct_tui.heal.edge_weigh import Weighed
+    from ct_tui.tui.widgets.edgerows import Laid
 
 
 class MapRead(Message):
-    """The matrix is known, now and after the plan."""
+    """The matrix is known, now and after the plan, and laid out for the screen."""
 
-    def __init__(self, found: EdgeMap) -> None:
+    def __init__(self, laid: Laid) -> None:
         super().__init__()
-        self.map = found
+        self.laid = laid
 
 
 class EdgesRead(Message):

@@ -29,7 +29,7 @@ def view(d: Deck) -> EdgesScreen:
 
 def cells(d: Deck) -> list[DeskCell]:
     """The matrix shown, in its order."""
-    return list(view(d)._cells(planned=view(d).planned))
+    return list(view(d).cells)
 
 
 async def go_to(d: Deck, *names: str) -> None:
@@ -122,7 +122,7 @@ async def test_violations_go_to_zero_by_rulings_from_the_keyboard(october: Path,
             assert now == said
             assert then < now
             await d.press("enter")
-            found = view(d)._found
+            found = view(d).map
             assert found is not None
             assert found.after.violating == then, "what the dialog promised is what the plan now does"
             assert plain_count(d.brain)[0] == before, "nothing is written before the plan is applied"

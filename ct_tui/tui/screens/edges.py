@@ -15,12 +15,13 @@ from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.screens.looking import Looking, quotes_of
 from ct_tui.tui.screens.nights import nightly
-from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, right, say
-from ct_tui.tui.widgets.edgepictures import SHIELD, arrow, state_bar, state_words, sums
+from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, say
+from ct_tui.tui.widgets.edgepictures import state_bar, sums
+from ct_tui.tui.widgets.edgerows import ALL, edge_row, key_of, lay_out
 from ct_tui.tui.widgets.frame import Heading, Lines
 from ct_tui.tui.widgets.pictures import sparkline
-from ct_tui.tui.widgets.rows import Row, RowList, columns
-from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
+from ct_tui.tui.widgets.rows import Row, RowList
+from ct_tui.tui.widgets.tree import SEPARATOR, Store, TreeRows, parent_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
     from ct_tui.heal.edge_weigh import RepairScope, Weighed
     from ct_tui.heal.workbench import Workbench
     from ct_tui.tui.text import Line
-
-ALL = "all"
-"""The key of the row about all edges."""
+    from ct_tui.tui.widgets.edgerows import Laid
 
 
 class EdgesScreen(Deciding, Looking, ViewScreen):
@@ -48,7 +47,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
     def __init__(self) -> None:
         super().__init__()
         self._planned = False
-        self._found: EdgeMap | None = None
+        self._laid: Laid | None = None
         self._age = -1
         self._landed = False
         self._stores: dict[bool, Store[DeskEdge]] = {
@@ -120,35 +119,35 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
         bench = self.session.bench
         if bench is not None and self._age != self.session.age:
             self._age = self.session.age
-            self.station.survey("edges", "counting the edges", lambda: MapRead(bench.edge_desk.map), self)
+            self.station.survey("edges", "counting the edges", lambda: MapRead(lay_out(bench.edge_desk.map)), self)
         self._show_sums()
 
     def on_map_read(self, message: MapRead) -> None:
         """The matrix is counted."""
-        self._found = message.map
+        self._laid = message.laid
         self._cell = self._edge = None
         for planned, store in self._stores.items():
-            store.renew({_key(cell): cell.cell.count for cell in self._cells(planned=planned)})
+            store.renew({key: cell.cell.count for key, cell in message.laid.matrix(planned=planned).cells.items()})
         self._fill()
 
-    def _cells(self, *, planned: bool) -> Sequence[DeskCell]:
-        if self._found is None:
-            return ()
-        return self._found.cells_after if planned else self._found.cells
+    @property
+    def map(self) -> EdgeMap | None:
+        """All edges, as far as they are counted."""
+        return self._laid.map if self._laid is not None else None
+
+    @property
+    def cells(self) -> Sequence[DeskCell]:
+        """The cells of the matrix shown, in their order."""
+        return tuple(self._laid.matrix(planned=self._planned).cells.values()) if self._laid is not None else ()
 
     def _fill(self) -> None:
-        if self._found is None:
+        if self._laid is None:
             return
-        store = self._stores[self._planned]
-        cells = self._cells(planned=self._planned)
-        longest = max((cell.cell.count for cell in cells), default=0)
-        parents = [_cell_row(cell, longest, is_open=_key(cell) in store.open) for cell in cells]
-        if cells:
-            parents.insert(0, _all_row(self._found, planned=self._planned))
+        store, matrix = self._stores[self._planned], self._laid.matrix(planned=self._planned)
         self.rows.empty = ((say("This brain has no edges.", "dim"),),)
-        self.rows.show(TreeRows(parents, store, _edge_row))
+        self.rows.show(TreeRows(matrix.opened(store.open), store, edge_row))
         self._show_sums()
-        if not self._landed and cells:
+        if not self._landed and matrix.cells:
             self._land()
         self.describe()
         self.show_keys()
@@ -159,13 +158,13 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
         asked = next((s.item for s in self.app.screen_stack if isinstance(s, ViewScreen) and s.VIEW == "desk"), None)
         if asked is not None and asks_about_edges(asked):
             names = names_of_item(asked)
-            for cell in self._cells(planned=self._planned):
-                if cell.asks == names and self.rows.move_to_key(_key(cell)):
+            for cell in self.cells:
+                if cell.asks == names and self.rows.move_to_key(key_of(cell)):
                     return
-        self.rows.move_to(1 if self._found is not None and self._found.open else 0)
+        self.rows.move_to(1 if self.map is not None and self.map.open else 0)
 
     def _show_sums(self) -> None:
-        found = self._found
+        found = self.map
         if found is None:
             return
         now, then = ("○ ", "◉ ") if self._planned else ("◉ ", "○ ")
@@ -187,7 +186,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
 
     def describe(self) -> None:
         """Show the row under the cursor, and have what stands behind it read."""
-        row, found = self.row, self._found
+        row, found = self.row, self.map
         if row is None or found is None:
             self.paper.show((), "")
             return
@@ -196,7 +195,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
         if isinstance(thing, DeskCell):
             head.show(NOTHING, (say("Kind of edge"),))
             known = self._cell.dossier if self._cell is not None and self._cell.key == row.key else None
-            alike = [c for c in self._cells(planned=self._planned) if c.cell.edge_type == thing.cell.edge_type]
+            alike = [c for c in self.cells if c.cell.edge_type == thing.cell.edge_type]
             paper = edgepapers.cell_paper(thing, alike, known, planned=self._planned, width=width)
             self.paper.show(tuple(paper), row.key)
             if known is None:
@@ -268,7 +267,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
 
     def _ask_page(self, group: str, offset: int, *, planned: bool) -> None:
         bench = self.session.bench
-        cell = next((c for c in self._cells(planned=planned) if _key(c) == group), None)
+        cell = self._laid.matrix(planned=planned).cells.get(group) if self._laid is not None else None
         if bench is None or cell is None:
             return
         members = self._stores[planned].known(group)
@@ -409,9 +408,9 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
 
     def _follow(self, cell: DeskCell) -> None:
         """Put the cursor where most of the edges of a cell are in the other matrix."""
-        for other in self._cells(planned=self._planned):
+        for other in self.cells:
             if other.names == cell.other:
-                self.rows.move_to_key(_key(other))
+                self.rows.move_to_key(key_of(other))
                 return
 
     # Repairs
@@ -482,10 +481,6 @@ def _passages(bench: Workbench, ends: Sequence[str]) -> QuotesRead:
     return QuotesRead(tuple(found.values()), vault)
 
 
-def _key(cell: DeskCell) -> str:
-    return f"{cell.names!r} {cell.cell.state.value}"
-
-
 def _why_shut(edge: DeskEdge) -> str:
     if edge.edge.shielded:
         return "an end is opted out or off, so it is reported and never repaired"
@@ -494,78 +489,3 @@ def _why_shut(edge: DeskEdge) -> str:
     if edge.becomes is None or edge.becomes.conforms:
         return "it conforms, or will once the plan has run"
     return "a ruling decides it already, or it is left as it is"
-
-
-def _all_row(found: EdgeMap, *, planned: bool) -> Parent:
-    counts = found.after if planned else found.now
-
-    def draw(width: int) -> Line:
-        good = (say("· ", "faint"), number(counts.conforming, "ok"), say(" conform", "dim"))
-        return columns(
-            width,
-            ((say("  Σ all edges, as a map", "head"),), 0),
-            (right(number(counts.edges, "strong"), 6), 6),
-            ((blank(1), *good), 28 if width >= 60 else 18),
-        )
-
-    return Parent(Row(ALL, ALL, draw, markable=False), "all edges")
-
-
-def _cell_row(cell: DeskCell, longest: int, *, is_open: bool) -> Parent:
-    found = cell.cell
-    twist = drawn("▾ " if is_open else "▹ ", "faint")
-
-    def draw(width: int) -> Line:
-        word = 14 if width >= 46 else 2
-        tail = 14 if width >= 60 else 0
-        bar = min(24, width - 72 - word - tail)
-        cells: list[tuple[Line, int]] = [
-            ((twist,), 2),
-            (arrow(*cell.names, max(18, width - 9 - word - tail - max(0, bar))), 0),
-            (right(number(found.count, "strong"), 6), 7),
-            (state_words(found.state, short=True) if word > 2 else state_words(found.state)[:1], word),
-        ]
-        if tail:
-            cells.append((_tail(cell), tail))
-        if bar > 4:
-            size = max(1, round(found.count * bar / longest))
-            cells.append(((drawn("━" * size, "bad" if cell.open else "faint"),), bar))
-        return columns(width, *cells)
-
-    text = f"{found.source_type} {found.edge_type} {found.target_type} {found.state.word} {'open' if cell.open else ''}"
-    return Parent(Row(_key(cell), cell, draw, opens=True, is_open=is_open, markable=False), text, found.count)
-
-
-def _tail(cell: DeskCell) -> Line:
-    """What becomes of the edges of a cell, in a few cells."""
-    found = cell.cell
-    if cell.open and (cell.open < found.count):
-        return (number(cell.open, "warn"), say(" open", "warn"))
-    if cell.open:
-        return (say("open", "warn"),)
-    changed = next((b for b in cell.becomes if b.state is not found.state), None)
-    if changed is not None:
-        return (say("→ ", "key"), *state_words(changed.state, short=True))
-    if cell.kept:
-        return (say("· kept", "dim"),)
-    if found.shielded:
-        return (drawn(SHIELD, "dim"), blank(1), number(found.shielded, "dim"), say(" shielded", "dim"))
-    return NOTHING
-
-
-def _edge_row(parent: Row, desk: DeskEdge, key: str) -> Row:
-    edge = desk.edge
-    del parent
-
-    def draw(width: int) -> Line:
-        mark: Line = (drawn(SHIELD + " ", "dim"),) if edge.shielded else (blank(2),)
-        ends = (data(edge.source_name or edge.source), say(" → ", "faint"), data(edge.target_name or edge.target))
-        state: Line = (say("kept", "dim"),) if desk.kept else state_words(edge.state, short=True)
-        if desk.becomes is not edge.state:
-            state = (say("→ ", "key"), *state_words(desk.becomes, short=True))
-        cells: list[tuple[Line, int]] = [((blank(4), *mark, *ends), 0), ((blank(1), *state), 16 if width >= 46 else 4)]
-        if width >= 84:
-            cells.append(((blank(1), data(edge.id, "faint")), 30))
-        return columns(width, *cells)
-
-    return Row(key, desk, draw, depth=1)
