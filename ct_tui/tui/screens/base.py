@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from ct_tui.domain.queue import QueueItem
-    from ct_tui.heal.situation import Drift
     from ct_tui.tui.actions import Action, Registry
     from ct_tui.tui.app import Workstation
     from ct_tui.tui.session import Session
@@ -296,7 +295,7 @@ class ViewScreen(Screen[None]):
         if report is not None and report.degraded:
             lines.append((say(" ! The policy is degraded: ", "warn"), data(report.degraded)))
         if report is not None and report.drift is not None:
-            lines.append(_drift_banner(report.drift, waits=session.drift_waits))
+            lines.append(_drift_banner(waits=session.drift_waits))
         return tuple(lines)
 
     # Moving, the same in every view
@@ -471,7 +470,7 @@ class ViewScreen(Screen[None]):
         await self.station.press(event.key)
 
 
-def _drift_banner(drift: Drift, *, waits: bool) -> Line:
+def _drift_banner(*, waits: bool) -> Line:
     """Policy drift, with the keys that answer it."""
     if not waits:
         return (
@@ -480,17 +479,13 @@ def _drift_banner(drift: Drift, *, waits: bool) -> Line:
         )
     return (
         say(" ! Policy drift: ", "warn"),
-        say("config.json changed since the last heal ("),
-        data(drift.old_hash, "dim", 9),
-        say(" → ", "dim"),
-        data(drift.new_hash, "dim", 9),
-        say("), so nothing is applied. "),
+        say("config.json changed since the last heal, so nothing is applied. "),
         say("O", "key"),
         say(", then "),
         say("c", "key"),
         say(" confirms it, "),
         say("w", "key"),
-        say(" waives it this once; each says first what it does."),
+        say(" waives it this once."),
     )
 
 

@@ -424,7 +424,7 @@ def _name(part: Part, sheet: PolicySheet, width: int) -> Line:
     if part.kind == "folder":
         return (path_words(part.key, width),)
     name = getattr(part.thing, "name", "") or sheet.names.get(part.key, "")
-    words = {"drift": "config.json changed", "default": "everywhere else", "schema": "ontology.schema"}
+    words = {"drift": "config.json", "default": "everywhere else", "schema": "ontology.schema"}
     return (drawn(words[part.kind]),) if part.kind in words else (data(name or part.key, "type"),)
 
 
