@@ -196,6 +196,14 @@ def test_a_stopped_undo_goes_on_and_only_then_counts_as_done(healed: Lab) -> Non
     assert healed.types() == BEFORE
 
 
+def test_an_undo_that_wrote_nothing_has_undone_nothing(healed: Lab) -> None:
+    stop = threading.Event()
+    stop.set()
+    receipt = healed.apply(undo_plan(healed, 1), stop=stop)
+    assert (receipt.run, receipt.stopped, receipt.retyped) == (2, True, 0)
+    assert runs(healed)[0][5] is None
+
+
 def test_what_a_run_met_twice_comes_back_as_it_stood_first(healed: Lab) -> None:
     """A run was stopped, another program put a row back, and the same plan wrote it once more."""
     for n in range(4):
