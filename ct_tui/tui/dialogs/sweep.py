@@ -28,7 +28,7 @@ SHOWN = 6
 
 REFUSALS = {
     "alias_remap_not_run": "Heal has to run first: P shows what it would do.",
-    "unconfirmed_drift": "config.json changed since the last heal: apply the plan first, which confirms the change.",
+    "unconfirmed_drift": "config.json changed since the last heal: O, then c confirms that.",
 }
 """What to do where the merge refuses."""
 
@@ -169,9 +169,11 @@ class SweepDialog(Dialog):
         self.query_one("#buttons").display = False
         self.show_hint()
 
+        confirm = self.session.confirmation
+
         def job() -> Message:
             try:
-                return Swept(bench.duplicates(apply=True, stop=stop))
+                return Swept(bench.duplicates(apply=True, confirm=confirm, stop=stop))
             except CtTuiError as error:
                 return Refused(error)
 
