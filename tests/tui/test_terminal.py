@@ -33,6 +33,7 @@ class Terminal:
     """The installed command in a pseudo-terminal, with a screen that understands what it sends."""
 
     def __init__(self, folder: Path, env: dict[str, str] | None = None, rows: int = 30, columns: int = 100) -> None:
+        self.folder = folder
         environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})}
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
