@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import Key
 
 from ct_tui.domain.rulings import Except, Revoke
 from ct_tui.heal.workbench import Workbench
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.rulings import Body
 
 KEYS = NAMES | {"}": "right_curly_bracket", "{": "left_curly_bracket", "!": "exclamation_mark"}
-EDGE = "INSERT INTO llm_wiki_edges(id, entity_id, source_id, target_id, edge_type, created_at) VALUES (?, ?, ?, ?, ?, 1759276800000)"
+EDGE = "INSERT INTO llm_wiki_edges(id, entity_id, source_id, target_id, edge_type, created_at) VALUES (?, ?, ?, ?, ?, 1759276500000)"
 
 
 class Lint:
@@ -103,7 +105,7 @@ async def test_the_header_counts_severities_and_rules_in_signs_and_words(october
         if size[0] >= 100:
             shown = "\n".join(d.lines)
             for rule, count in report.counts.items():
-                line = next(line for line in d.lines if f" {rule} " in line)
+                line = next(left for line in d.lines if f" {rule} " in (left := line.partition("│")[0]))
                 assert f" {count} " in line, shown
             assert any("fact-window-inverted" in line and "clean" in line for line in d.lines)
         else:
@@ -310,19 +312,19 @@ async def test_without_a_night_the_key_for_new_ones_says_why_not(october: Path) 
 
 async def test_a_rule_that_could_not_run_is_never_shown_as_clean(october: Path, user_dir: Path) -> None:
     make_key(october, user_dir)
-    write(october / "brain.db", "DROP TABLE llm_wiki_edges")
+    write(october / "brain.db", "DROP TABLE chunks")
     async with deck(october) as d:
         lint = await opened(d)
-        assert lint.rule("edge-related-to").standing is Standing.FAILED
+        assert lint.rule("fact-provenance").standing is Standing.FAILED
         assert "could not run" in d.heading("rules-head")
-        line = next(line for line in d.lines if " edge-related-to " in line)
+        line = next(line for line in d.lines if " fact-provenance " in line)
         assert "‼" in line
         assert "could not run" in line
         assert "clean" not in line
-        lint.choose("edge-related-to")
+        lint.choose("fact-provenance")
         await lint.rest()
         assert lint.finding.rule == "rule-failed"
-        assert "has no table llm_wiki_edges" in d.paper
+        assert "has no table chunks" in d.paper
         assert "is not known to be clean" in d.paper
         await lint.press("x")
         assert "A rule that could not run cannot be excepted" in d.said
@@ -334,17 +336,20 @@ async def test_a_large_brain_is_linted_beside_the_screens_and_can_be_stopped(oct
     make_key(october, user_dir)
     write(
         october / "brain.db",
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000) "
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) "
         "INSERT INTO llm_wiki_edges(id, entity_id, source_id, target_id, edge_type, created_at) "
-        "SELECT 'e' || i, 'ent_1f5e973d8b00932e9b474d64', 'ent_1f5e973d8b00932e9b474d64', 'x' || i, 'relatesTo', 1759276800000 FROM n",
+        "SELECT 'e' || i, 'ent_1f5e973d8b00932e9b474d64', 'ent_1f5e973d8b00932e9b474d64', 'x' || i, 'relatesTo', 1759276500000 FROM n",
     )
     async with deck(october) as d:
         lint = Lint(d)
-        await d.pilot.press("L")
+        # The pilot waits for the processor to rest, which it does not while the rules run.
+        d.app.post_message(Key("L", "L"))
+        while not (d.app.screen.query("#tally") and "rows" in lint.tally):  # noqa: ASYNC110 - a screen tells no event
+            await asyncio.sleep(0.01)
         assert d.app.linting.running
-        await d.until(lambda: "rows" in lint.tally)
         assert "esc stops" in lint.tally
-        await lint.press("escape")
+        d.app.post_message(Key("escape", None))
+        await lint.rest()
         assert d.front == "lint", "esc stops the run and leaves nothing"
         catalog = lint.screen.catalog
         assert catalog is not None
@@ -352,7 +357,7 @@ async def test_a_large_brain_is_linted_beside_the_screens_and_can_be_stopped(oct
         assert "stopped before the end" in d.heading("findings-head")
         assert lint.rule("name-duplicate").standing is not Standing.CLEAN
         assert not any("✓ name-duplicate" in line for line in d.lines)
-        # A ruling is weighed at once, without looking at 150,000 rows again.
+        # A ruling is weighed at once, without looking at 50,000 rows again.
         lint.choose("edge-related-to")
         await lint.rest()
         excepted = lint.finding
@@ -377,7 +382,7 @@ async def test_the_cursor_stays_on_its_finding_when_somebody_else_writes(october
 
 
 async def test_hostile_values_stay_text(october: Path) -> None:
-    name = "[/] [red]x \x1b]52;c;aGk=\x07‮[@click=app.quit]ok[/]"
+    name = "[/] [red]x \x1b]52;c;aGk=\x07\u202e[@click=app.quit]ok[/]"
     brain = october / "brain.db"
     add_entity(brain, "entity::9f/é 1", name, "concept")
     write(brain, EDGE, "[b]e[/]", "entity::9f/é 1", "entity::9f/é 1", "ent_102334ec78bfbe46d6b860d5", "[/relates_to]")
