@@ -167,6 +167,7 @@ class Workstation(App[int], inherit_bindings=False):
         """The rulings are known, and with them everything: read again if something moved meanwhile."""
         session = self.session
         session.table, session.dead, session.vocabulary = message.table, message.dead, message.vocabulary
+        session.me = message.me
         self._end_reading()
         self.show_session()
 
@@ -524,7 +525,11 @@ def _ledger(bench: Workbench) -> Message:
 
 
 def _table(bench: Workbench) -> Message:
-    return TableRead(bench.table(), bench.dead_aliases(), bench.vocabulary())
+    from ct_tui.tui.signing import known_signer
+
+    signer = known_signer(bench.places, None)
+    me = signer.principal if signer is not None else None
+    return TableRead(bench.table(), bench.dead_aliases(), bench.vocabulary(), me or "")
 
 
 def _resolved(value: str, colours: dict[str, str]) -> str:

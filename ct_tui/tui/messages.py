@@ -89,10 +89,11 @@ class LedgerRead(Message):
 
 
 class TableRead(Message):
-    """The verified rulings are known, with the vocabulary that they and the manifests make."""
+    """The verified rulings are known, with the vocabulary they make; `me` is the name the user would sign under."""
 
-    def __init__(self, table: RulingTable, dead: tuple[DeadAlias, ...], vocabulary: Vocabulary) -> None:
+    def __init__(self, table: RulingTable, dead: tuple[DeadAlias, ...], vocabulary: Vocabulary, me: str = "") -> None:
         super().__init__()
+        self.me = me
         self.table = table
         self.dead = dead
         self.vocabulary = vocabulary

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind, Queue
+from ct_tui.domain.rulings import Revoke
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,7 @@ class Session:
     passphrases: dict[Path, str] = field(default_factory=dict, repr=False)
     deferred: list[str] = field(default_factory=list)
     mine: list[int] = field(default_factory=list)
+    me: str = ""
     piled: dict[str, Decision] = field(default_factory=dict)
     last_verb: str = ""
     last_target: str = ""
@@ -112,8 +114,11 @@ class Session:
         return next((i for i in self.items() if i.kind in kinds and i.key == label_key(label)), None)
 
     def revocable(self) -> Ruling | None:
-        """The last ruling signed in this session that still acts."""
+        """The last ruling of mine that acts: of this session, else under the one name that I sign with."""
         if self.table is None:
             return None
-        acting = {ruling.seq: ruling for ruling in self.table.valid()}
-        return next((acting[seq] for seq in reversed(self.mine) if seq in acting), None)
+        # A revocation is not taken back by the same key: pressed again, it goes on to the ruling before.
+        acting = {ruling.seq: ruling for ruling in self.table.valid() if not isinstance(ruling.body, Revoke)}
+        found = next((acting[seq] for seq in reversed(self.mine) if seq in acting), None)
+        me = self.signer.principal if self.signer is not None else self.me
+        return found or next((r for r in reversed(acting.values()) if me and r.ruled_by == me), None)

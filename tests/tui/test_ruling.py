@@ -229,7 +229,7 @@ async def test_the_last_ruling_is_revoked_and_repeated(october: Path, user_dir: 
     make_key(october, user_dir)
     async with deck(october) as d:
         await d.press("u")
-        assert "No ruling of this session" in d.said
+        assert "No ruling of yours acts" in d.said
         await d.press(".")
         assert "Nothing was ruled" in d.said
         await d.go_to("type:component")
@@ -246,6 +246,21 @@ async def test_the_last_ruling_is_revoked_and_repeated(october: Path, user_dir: 
         assert bodies(d)[2] == Revoke(2)
         assert d.desk.session.queue is not None
         assert d.desk.session.queue.get("type:software") is not None
+
+
+async def test_the_last_ruling_of_mine_is_revoked_in_another_session_too(october: Path, user_dir: Path) -> None:
+    from tests.tui.test_plan import rule
+
+    rule(october, user_dir, Alias("agent", "role"), Alias("component", "service"))
+    async with deck(october) as d:
+        await d.press("u")
+        assert d.front == "RevokeDialog"
+        assert "component → service" in d.text
+        await d.type("Not so.")
+        await d.press("enter")
+        assert bodies(d)[-1] == Revoke(2)
+        await d.press("u")
+        assert "Revoke #1" in d.text
 
 
 async def test_the_founding_rulings_are_adopted_each_or_all(october: Path, user_dir: Path) -> None:

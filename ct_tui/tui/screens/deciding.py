@@ -237,7 +237,7 @@ class Deciding(ViewScreen):
             entry = table.get(int(item.data["seq"]))
             ruling = entry.ruling if entry is not None else None
         if ruling is None:
-            raise BadInput("No ruling of this session acts.", "R lists all rulings; u there revokes the one chosen.")
+            raise BadInput("No ruling of yours acts.", "R lists all rulings; u there revokes the one chosen.")
         await self._open(RevokeDialog(ruling, done=self._decided))
 
     async def do_rule_repeat(self) -> None:
