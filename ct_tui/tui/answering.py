@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.queue import ItemKind
-from ct_tui.tui.cases import Decision, case_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ def merge_dialog(items: Sequence[QueueItem], stays: int | str, done: Callable[[D
 
     Of several groups each becomes its own member of that number, and all are signed together. Raises BadInput.
     """
+    from ct_tui.tui.cases import Decision
     from ct_tui.tui.dialogs.merge import MergeDialog, PileDialog
 
     cases = [_case(item) for item in items]
@@ -40,6 +40,7 @@ def merge_dialog(items: Sequence[QueueItem], stays: int | str, done: Callable[[D
 
 def accept_dialog(items: Sequence[QueueItem], done: Callable[[Decided], None]) -> RulingDialog:
     """The dialog that leaves things as they are: members kept apart, findings excepted; raises BadInput."""
+    from ct_tui.tui.cases import Decision
     from ct_tui.tui.dialogs.exempt import ExceptDialog
     from ct_tui.tui.dialogs.merge import ApartDialog, PileDialog
 
@@ -52,6 +53,8 @@ def accept_dialog(items: Sequence[QueueItem], done: Callable[[Decided], None]) -
 
 
 def _case(item: QueueItem) -> Case:
+    from ct_tui.tui.cases import case_of
+
     if item.kind is not ItemKind.DUPLICATE:
         raise BadInput(f"{item.label} is no duplicate group.", "Mark only questions of one kind.")
     case = case_of(item)

@@ -10,7 +10,6 @@ import threading
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ct_tui.domain.errors import CtTuiError
-from ct_tui.tui.findings import Catalog
 from ct_tui.tui.lanes import Lane, unexpected
 from ct_tui.tui.messages import WorkDone, WorkWent
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from ct_tui.heal.duplicates import Board
     from ct_tui.heal.workbench import Workbench
     from ct_tui.tui.app import Workstation
+    from ct_tui.tui.findings import Catalog
 
 ResultT = TypeVar("ResultT")
 
@@ -106,7 +106,7 @@ class Beside(Generic[ResultT]):
         self._station.post_message(WorkWent(self, progress))
 
 
-class Linting(Beside[Catalog]):
+class Linting(Beside["Catalog"]):
     """What the curation rules found last."""
 
     NAME = "lint"
@@ -115,6 +115,8 @@ class Linting(Beside[Catalog]):
         self, bench: Workbench, last: Catalog | None, went: Callable[[Progress], None], stop: threading.Event
     ) -> tuple[Catalog, bool]:
         """Run the rules, or weigh the last report against the exceptions in force now."""
+        from ct_tui.tui.findings import Catalog
+
         if last is not None and not bench.lints_by_itself():
             return Catalog(bench.reweigh(last.report), last.names), True
         report = bench.lint(progress=went, stop=stop)

@@ -18,6 +18,7 @@ from ct_tui.domain.duplicates import (
     ranked_survivors,
 )
 from ct_tui.domain.queue import ItemKind, QueueItem
+from ct_tui.tui.signs import QUEUED_WORDS
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, right, say, share
 from ct_tui.tui.widgets.rows import Row, columns
 from ct_tui.tui.widgets.tree import Parent
@@ -156,12 +157,6 @@ def _near_case(near: NearGroup) -> Case:
         ruled=near.ruled,
     )
 
-
-QUEUED_WORDS = {
-    Queued.TYPE_CONFLICT: say("types differ", "warn"),
-    Queued.SUMMARY_MISMATCH: say("summaries differ", "warn"),
-    Queued.KEPT_APART: say("some kept apart", "warn"),
-}
 
 SIGNS = {Stand.OPEN: ("≡", "warn"), Stand.NEAR: ("≈", "type"), Stand.BY_ITSELF: ("=", "ok"), Stand.RULED: ("✓", "ok")}
 

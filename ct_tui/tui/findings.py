@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.lint.model import Severity
 from ct_tui.domain.lint.registry import RULES
+from ct_tui.tui.signs import SEVERITY_SIGNS
 from ct_tui.tui.text import NOTHING, blank, data, drawn, number, right, say
 from ct_tui.tui.widgets.rows import Row, columns
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from ct_tui.domain.lint.model import Finding, Rule
     from ct_tui.domain.lint.report import LintReport
     from ct_tui.tui.text import Line
-
-SEVERITY_SIGNS = {Severity.ERROR: ("✗", "bad"), Severity.WARNING: ("!", "warn"), Severity.INFO: ("i", "dim")}
-"""A sign and an ink for how much a finding matters."""
 
 ALL, EXCEPTED = "*", "⊘"
 """Keys of the two rows that are no rule: everything, and what exceptions accept."""
@@ -241,7 +239,7 @@ def _rule_row(count: RuleCount, *, nights: bool) -> Row:
             width,
             ((drawn(sign, ink),), 2),
             ((data(count.rule.id, "dim" if count.standing is Standing.CLEAN else "type"),), 25),
-            (right(number(count.count, "strong"), 6) if not quiet else NOTHING, 6),
+            (right(number(count.count, "strong"), 8) if not quiet else NOTHING, 8),
             (_fresh(count.fresh), 6 if nights else 2),
             (words, 0),
         )
@@ -255,7 +253,7 @@ def _sum_row(key: str, sign: str, words: str, count: int, fresh: int) -> Row:
             width,
             ((drawn(sign, "dim"),), 2),
             ((drawn(words),), 25),
-            (right(number(count, "strong"), 6), 6),
+            (right(number(count, "strong"), 8), 8),
             (_fresh(fresh), 0),
         )
 

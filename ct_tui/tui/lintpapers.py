@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.lint.model import Kind
 from ct_tui.domain.lint.registry import BY_ID
 from ct_tui.tui import papers
-from ct_tui.tui.findings import EXCEPTED, FAILED, SEVERITY_SIGNS, Excepted, RuleCount, Standing, rule_sign
+from ct_tui.tui.findings import EXCEPTED, FAILED, Excepted, RuleCount, Standing, rule_sign
+from ct_tui.tui.signs import SEVERITY_SIGNS
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, moment, number, prose, say
+from ct_tui.tui.widgets.edgepictures import BY_WORD
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -131,7 +133,7 @@ def edge_lines(entity: EntityView, edge_id: str) -> Lines:
     for edge in entity.edges:
         if edge.id != edge_id:
             continue
-        sign, ink = papers.EDGE_STATES.get(edge.state, ("?", "dim"))
+        sign, ink = BY_WORD.get(edge.state, ("?", "dim"))
         here: Line = (data(entity.name, "strong"), say(" (", "faint"), data(entity.type, "type"), say(")", "faint"))
         other: Line = (data(edge.other_name, "strong"), say(" (", "faint"), data(edge.other_type, "type"))
         other += (say(")", "faint"),)
@@ -191,8 +193,8 @@ def _found(count: RuleCount) -> Line:
 def _run(report: LintReport) -> Lines:
     """What the run as a whole says."""
     for severity, (sign, ink) in SEVERITY_SIGNS.items():
-        count = report.severities()[severity.value]
-        yield (blank(2), drawn(sign, ink), blank(1), number(count, "strong"), blank(1), data(severity.value, "dim"))
+        count = report.severities()[severity]
+        yield (blank(2), drawn(sign, ink), blank(1), number(count, "strong"), blank(1), data(severity, "dim"))
     if report.new is None:
         yield (blank(2), say("No night is remembered yet, so nothing is new or old: every heal remembers.", "dim"))
     else:

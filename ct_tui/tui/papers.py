@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.edges import EdgeState
-from ct_tui.domain.plan import EdgeChange, ManifestChange, TypeChange
 from ct_tui.domain.queue import ItemKind
+from ct_tui.tui.signs import KIND_SIGNS, STATE_SIGNS
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, moment, number, prose, right, say, share, stamp
-from ct_tui.tui.widgets.edgepictures import INKS as EDGE_INKS
-from ct_tui.tui.widgets.edgepictures import state_words
 from ct_tui.tui.widgets.pictures import (
-    STATE_SIGNS,
     Parts,
     chain,
     change_line,
@@ -20,7 +16,6 @@ from ct_tui.tui.widgets.pictures import (
     standing,
     time_line,
 )
-from ct_tui.tui.widgets.planrows import Left, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,30 +25,12 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import EdgeView, EntityView, FactView, QueueItem, Quote, Suggestion
     from ct_tui.domain.rulings import DeadAlias, Entry, RulingTable
-    from ct_tui.tui.messages import EvidenceRead
     from ct_tui.tui.text import Line
-    from ct_tui.tui.widgets.planrows import Laid
 
     Lines = Iterator[Line]
 
 MOST_QUOTES = 3
 LONGEST_QUOTE = 400
-
-KIND_SIGNS = {
-    ItemKind.UNDECLARED: "?",
-    ItemKind.BLANK: "∅",
-    ItemKind.DEGRADED: "↓",
-    ItemKind.UNLABELED: "∅",
-    ItemKind.GATE_SKIPPED: "↷",
-    ItemKind.DEAD_ALIAS: "✗",
-    ItemKind.SHIELDED: "◇",
-    ItemKind.MANIFEST: "!",
-    ItemKind.ROW: "!",
-    ItemKind.PROPOSAL: "‖",
-    ItemKind.EDGE: "≠",
-    ItemKind.DUPLICATE: "≡",
-    ItemKind.FINDING: "!",
-}
 
 
 def heading(words: str, note: Line = NOTHING) -> Line:
@@ -133,10 +110,10 @@ def _evidence(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
         return
     for entity in entities:
         yield NOTHING
-        yield from _brief(entity)
+        yield from brief(entity)
 
 
-def _brief(entity: EntityView) -> Lines:
+def brief(entity: EntityView) -> Lines:
     """An entity among others: its name, summary, first quotes and edges."""
     shield = (blank(1), say("◇ shielded", "dim")) if entity.shielded else NOTHING
     yield (blank(2), data(entity.name, "strong"), *shield, blank(2), data(entity.id, "faint"))
@@ -167,12 +144,11 @@ def _line_numbers(quote: Quote) -> Line:
     return (say(":", "dim"), number(quote.start_line, "dim"), *end)
 
 
-EDGE_STATES = {state.value: (state.sign, EDGE_INKS[state]) for state in EdgeState}
-"""Sign and ink of an edge's state, by its name in the documents."""
-
-
 def _edge(edge: EdgeView, indent: int) -> Line:
-    state: Line = (blank(1), *state_words(EdgeState(edge.state))) if edge.state in EDGE_STATES else NOTHING
+    from ct_tui.domain.edges import EdgeState
+    from ct_tui.tui.widgets.edgepictures import BY_WORD, state_words
+
+    state: Line = (blank(1), *state_words(EdgeState(edge.state))) if edge.state in BY_WORD else NOTHING
     return (
         blank(indent),
         say("→ " if edge.outgoing else "← ", "faint"),
@@ -377,115 +353,6 @@ def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
         )
     if len(changes) > 200:
         yield (blank(2), counted(len(changes) - 200, "more change", ink="dim"))
-
-
-def plan_paper(thing: object, laid: Laid, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
-    """What the row of a plan under the cursor does, and by what authority."""
-    if isinstance(thing, Stream):
-        yield from _stream_paper(thing, laid, table)
-    elif isinstance(thing, TypeChange):
-        yield from _change_paper(thing, table, known)
-    elif isinstance(thing, ManifestChange):
-        yield from _manifest_paper(thing, table)
-    elif isinstance(thing, EdgeChange):
-        yield (data(thing.kind.value, "title"), blank(1), data(thing.edge, "dim"))
-        yield (data(thing.why),)
-        yield from _authority(thing.ruling, table)
-    elif isinstance(thing, Left):
-        yield (number(thing.count, "title"), blank(1), drawn(thing.words, "title"))
-        yield NOTHING
-        yield (drawn(thing.why),)
-    yield NOTHING
-    yield from _binding(laid)
-
-
-def _stream_paper(stream: Stream, laid: Laid, table: RulingTable | None) -> Lines:
-    yield (data(stream.from_type, "title"), say(" → ", "title"), data(stream.to_type, "title"))
-    yield (counted(len(stream.changes), "entity", "entities"), say(" · ", "faint"), data(stream.kind.value, "dim"))
-    yield NOTHING
-    seqs = {laid.plan.changes[at].ruling for at in stream.changes[:1000]}
-    for seq in sorted(s for s in seqs if s is not None):
-        yield from _authority(seq, table)
-    if seqs == {None}:
-        yield (say("Another spelling of a declared type: mechanical, no ruling needed.", "dim"),)
-    yield NOTHING
-    yield heading("Among them", (say("l opens all", "dim"),))
-    for at in stream.changes[:12]:
-        change = laid.plan.changes[at]
-        yield (blank(2), data(change.name), blank(2), data(change.entity, "faint"))
-    if len(stream.changes) > 12:
-        yield (blank(2), counted(len(stream.changes) - 12, "more", "more", "dim"))
-
-
-def _change_paper(change: TypeChange, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
-    yield (data(change.name, "title"),)
-    yield (say("− ", "bad"), data(change.from_type, "bad"))
-    yield (say("+ ", "ok"), data(change.to_type, "ok"))
-    yield (data(change.why, "dim"),)
-    yield NOTHING
-    yield from _authority(change.ruling, table)
-    if known is None:
-        yield (say("reading…", "faint"),)
-        return
-    yield from (line for entity in known.entities for line in _brief(entity))
-
-
-def _manifest_paper(change: ManifestChange, table: RulingTable | None) -> Lines:
-    yield (say("Manifest ", "title"), data(change.row, "title"))
-    for name in change.added_types:
-        yield (say("+ type ", "ok"), data(name, "ok"))
-    for name in change.added_edges:
-        yield (say("+ edge ", "ok"), data(name, "ok"))
-    if change.fallback is not None:
-        yield (say("+ fallback ", "ok"), data(change.fallback, "ok"))
-    yield (
-        number(len(change.before), "dim"),
-        say(" → ", "dim"),
-        counted(len(change.after), "character", ink="dim"),
-        say(", every other one as it was", "dim"),
-    )
-    yield NOTHING
-    for seq in change.rulings:
-        yield from _authority(seq, table)
-
-
-def _authority(seq: int | None, table: RulingTable | None) -> Lines:
-    """The ruling behind a change: number, body, reason, and who signed it."""
-    if seq is None:
-        return
-    entry = table.get(seq) if table is not None else None
-    if entry is None or entry.ruling is None:
-        yield (say("✎ ruling #"), number(seq))
-        return
-    ruling = entry.ruling
-    yield (say("✎ ", "key"), say("ruling #"), number(seq, "strong"), blank(1), data(str(ruling.body), "type"))
-    yield from ((blank(2), *line) for line in prose(ruling.reason))
-    yield (blank(2), data(ruling.ruled_by, "dim"), blank(1), stamp(ruling.ruled_at, "dim"))
-
-
-def _binding(laid: Laid) -> Lines:
-    plan = laid.plan
-    for note in plan.notes:
-        yield (say("! ", "warn"), data(note))
-    if plan.edges is not None:
-        effect = plan.edges
-        yield (
-            say("edges  ", "head"),
-            say("+", "ok"),
-            number(effect.gained, "ok"),
-            say(" become valid  ", "dim"),
-            say("−", "bad"),
-            number(effect.broken, "bad"),
-            say(" break  ", "dim"),
-            number(effect.still_violating, "dim"),
-            say(" stay broken", "dim"),
-        )
-    yield (
-        say("bound to ruling #", "dim"),
-        number(plan.binding.head_seq, "dim"),
-        say(" · plan ", "dim"),
-        data(plan.digest[:16], "faint"),
-    )
 
 
 def is_undecided(item: QueueItem, *, deferred: bool) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import BadInput
-from ct_tui.domain.manifest import EdgeType
 from ct_tui.domain.queue import ItemKind
 from ct_tui.tui.text import counted, say
-from ct_tui.tui.widgets.edgepictures import arrow_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,6 +50,7 @@ def repair_dialog(
 ) -> RepairDialog:
     """The dialog for edges of one kind."""
     from ct_tui.tui.dialogs.repair import RepairDialog
+    from ct_tui.tui.widgets.edgepictures import arrow_words
 
     title = (*arrow_words(*names), say(" · ", "dim"), counted(count, "edge", ink="dim"))
     return RepairDialog(*title, what=words_of(names), weigh=weigh, make=make, done=done, at=at)
@@ -73,6 +72,7 @@ def item_dialog(item: QueueItem, done: Callable[[Decided], None], at: str | int)
 
 def declare_dialog(names: Names, session: Session, done: Callable[[Decided], None]) -> DeclareDialog:
     """The dialog that declares an end's undeclared type, which joins this edge; raises BadInput where there is none."""
+    from ct_tui.domain.manifest import EdgeType
     from ct_tui.tui.dialogs.decide import DeclareDialog
 
     vocabulary = session.vocabulary

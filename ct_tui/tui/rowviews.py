@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.lint.model import Severity
 from ct_tui.domain.queue import ItemKind
-from ct_tui.tui.cases import QUEUED_WORDS
-from ct_tui.tui.findings import SEVERITY_SIGNS
-from ct_tui.tui.papers import KIND_SIGNS
+from ct_tui.tui.signs import KIND_SIGNS, QUEUED_WORDS, SEVERITY_SIGNS, STATE_SIGNS
 from ct_tui.tui.text import blank, data, day, drawn, fit, number, right, say, share
-from ct_tui.tui.widgets.pictures import STATE_SIGNS, drift_bar, standing
+from ct_tui.tui.widgets.pictures import drift_bar, standing
 from ct_tui.tui.widgets.rows import Row, columns
 from ct_tui.tui.widgets.tree import Parent
 
@@ -88,7 +85,7 @@ def _best(item: QueueItem) -> Line:
     if group is not None and group.queued is not None:
         return (QUEUED_WORDS[group.queued],)
     if item.kind is ItemKind.FINDING and item.data.get("severity"):
-        sign, ink = SEVERITY_SIGNS[Severity(item.data["severity"])]
+        sign, ink = SEVERITY_SIGNS[item.data["severity"]]
         return (drawn(sign, ink), blank(1), data(item.data["severity"], ink))
     if not item.suggestions:
         return ()

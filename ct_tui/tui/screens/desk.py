@@ -8,10 +8,8 @@ from textual.containers import Vertical
 
 from ct_tui.domain.census import TypeCount
 from ct_tui.domain.history import HistoryRow
-from ct_tui.domain.queue import EntityView, QueueItem
+from ct_tui.domain.queue import EntityView, ItemKind, QueueItem
 from ct_tui.tui import papers
-from ct_tui.tui.cases import case_of
-from ct_tui.tui.compare import case_paper
 from ct_tui.tui.messages import Compared, EvidenceRead, LifeRead, PageRead
 from ct_tui.tui.rowviews import change_row, entity_row, item_row, type_row
 from ct_tui.tui.screens.base import WIDE, ViewScreen
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from ct_tui.heal.workbench import Workbench
+    from ct_tui.tui.cases import Case
     from ct_tui.tui.text import Line
     from ct_tui.tui.widgets.rows import Row
 
@@ -242,10 +241,12 @@ class DeskScreen(Deciding, Looking, ViewScreen):
         self._ask_evidence(row)
 
     def _show_words(self, row: Row) -> None:
-        case = case_of(row.subject) if isinstance(row.subject, QueueItem) else None
+        case = _case_of(row.subject)
         if case is None:
             self.paper.show(tuple(self._words(row)), row.key)
             return
+        from ct_tui.tui.compare import case_paper
+
         known = self._compared.comparison if self._compared is not None and self._compared.key == row.key else None
         stacked = self.size.width < WIDE
         self.paper.show(lambda width: tuple(case_paper(case, known, None, width, stacked=stacked)), row.key)
@@ -285,7 +286,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
                 self.station.look(
                     "detail", "reading a ledger", lambda: LifeRead(key, bench.ledger(thing.entity_id)), self
                 )
-        elif isinstance(thing, QueueItem) and case_of(thing) is not None:
+        elif isinstance(thing, QueueItem) and _case_of(thing) is not None:
             if self._compared is None or self._compared.key != key:
                 self.station.look(
                     "detail", "reading the members", lambda: Compared(key, bench.side_by_side(thing.entities)), self
@@ -442,6 +443,15 @@ class DeskScreen(Deciding, Looking, ViewScreen):
     def leave(self) -> None:
         """There is nothing behind the desk: say which key quits."""
         self.station.do_app_interrupt()
+
+
+def _case_of(thing: object) -> Case | None:
+    """The duplicate group that a question is about, or None."""
+    if not isinstance(thing, QueueItem) or thing.kind is not ItemKind.DUPLICATE:
+        return None
+    from ct_tui.tui.cases import case_of
+
+    return case_of(thing)
 
 
 def _named(thing: object) -> Line:

@@ -15,7 +15,6 @@ from ct_tui.tui.findings import (
     ALL,
     EXCEPTED,
     FAILED,
-    SEVERITY_SIGNS,
     Excepted,
     FindingRows,
     RuleCount,
@@ -26,6 +25,7 @@ from ct_tui.tui.findings import (
 from ct_tui.tui.messages import FocusRead
 from ct_tui.tui.screens.base import WIDE, ViewScreen
 from ct_tui.tui.screens.looking import Looking
+from ct_tui.tui.signs import SEVERITY_SIGNS
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
 from ct_tui.tui.widgets.frame import Ends, Heading
 from ct_tui.tui.widgets.rows import MemoryRows, RowList

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.plan import EdgeChange, ManifestChange, TypeChange
-from ct_tui.tui import papers
 from ct_tui.tui.messages import EvidenceRead, Failed, PlanLaid
+from ct_tui.tui.planpapers import plan_paper
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, number, say
@@ -130,7 +130,7 @@ class PlanScreen(Looking, ViewScreen):
             Stream: (say("Stream"),),
         }
         self.query_one("#detail-head", Heading).show(NOTHING, names[type(thing)])
-        self.paper.show(tuple(papers.plan_paper(thing, self._laid, self.session.table, self._known(row.key))), row.key)
+        self.paper.show(tuple(plan_paper(thing, self._laid, self.session.table, self._known(row.key))), row.key)
         bench = self.session.bench
         if isinstance(thing, TypeChange) and bench is not None and self._known(row.key) is None:
             key = row.key

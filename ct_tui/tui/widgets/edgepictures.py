@@ -24,6 +24,9 @@ INKS = {
     EdgeState.UNDECLARED: "warn",
     EdgeState.DANGLING: "dim",
 }
+BY_WORD = {state.value: (state.sign, INKS[state]) for state in EdgeState}
+"""Sign and ink of a state, by its name in the documents."""
+
 SHORT = {EdgeState.UNDECLARED: "undeclared"}
 """Words for narrow columns, where they differ from the state's own."""
 

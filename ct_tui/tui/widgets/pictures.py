@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ct_tui.domain.census import TypeStatus
-from ct_tui.domain.rulings import State
 from ct_tui.domain.visible import cell_width
+from ct_tui.tui.signs import STATE_SIGNS
 from ct_tui.tui.text import Line, Piece, blank, counted, data, drawn, fit, moment, number, right, say, stamp
 
 if TYPE_CHECKING:
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from ct_tui.domain.rulings import Entry
 
 SPARKS = "▁▂▃▄▅▆▇█"
-
-STATE_SIGNS = {
-    State.VALID: ("✓", "ok"),
-    State.UNSIGNED: ("○", "dim"),
-    State.TAMPERED: ("✗", "bad"),
-    State.UNTRUSTED: ("?", "warn"),
-    State.EXPIRED: ("◷", "warn"),
-    State.REVOKED: ("⊘", "dim"),
-    State.BROKEN: ("✗", "bad"),
-    State.ROLLED_BACK: ("↶", "bad"),
-    State.CONFLICTING: ("≠", "warn"),
-}
 
 
 @dataclass(frozen=True)
@@ -216,6 +204,8 @@ def change_line(row: HistoryRow) -> Line:
 
 def chain(entries: Iterable[Entry], at: int | None = None, around: int = 4) -> tuple[Line, ...]:
     """The signatures as a chain, each vouching for those before it; a broken link is drawn broken."""
+    from ct_tui.domain.rulings import State
+
     rows = list(entries)
     middle = next((i for i, entry in enumerate(rows) if entry.seq == at), len(rows) - 1)
     first, last = max(0, middle - around), min(len(rows), middle + around + 1)

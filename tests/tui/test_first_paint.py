@@ -1,0 +1,65 @@
+"""What the first paint may import: the desk and the words it draws, and nothing that opens, signs or judges."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ct_tui.domain.duplicates import Queued
+from ct_tui.domain.lint.model import Severity
+from ct_tui.domain.queue import ItemKind
+from ct_tui.domain.rulings import State
+from ct_tui.tui.signs import KIND_SIGNS, QUEUED_WORDS, SEVERITY_SIGNS, STATE_SIGNS
+from ct_tui.tui.views import find_views
+
+DESK = """
+import sys
+import ct_tui.tui.app
+from ct_tui.tui.views import find_views
+for view in find_views():
+    if view.name == "desk":
+        view.open()
+print("\\n".join(sys.modules))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported() -> frozenset[str]:
+    """Every module that stands in memory when the desk is first painted."""
+    done = subprocess.run([sys.executable, "-c", DESK], check=True, capture_output=True, text=True)
+    return frozenset(done.stdout.split())
+
+
+@pytest.mark.parametrize("late", ["peewee", "ruamel", "cryptography", "sshsig", "rapidfuzz", "rfc8785", "sqlite3"])
+def test_the_desk_is_painted_before_heavy_libraries_are_imported(imported: frozenset[str], late: str) -> None:
+    assert late not in imported
+
+
+@pytest.mark.parametrize("room", ["brain", "trust", "policy", "heal"])
+def test_the_desk_is_painted_before_the_core_is_imported(imported: frozenset[str], room: str) -> None:
+    assert [name for name in imported if name.startswith(f"ct_tui.{room}.")] == []
+
+
+def test_of_the_rules_only_the_records_that_the_desk_lists_are_imported_first(imported: frozenset[str]) -> None:
+    rules = {name.removeprefix("ct_tui.domain.") for name in imported if name.startswith("ct_tui.domain.")}
+    assert rules <= {"alphabetic", "census", "errors", "history", "names", "queue", "visible"}
+
+
+def test_other_views_and_every_dialog_are_imported_when_they_are_opened(imported: frozenset[str]) -> None:
+    screens = {name.rpartition(".")[2] for name in imported if name.startswith("ct_tui.tui.screens.")}
+    assert screens <= {"base", "deciding", "desk", "looking"}
+    assert [name for name in imported if name.startswith("ct_tui.tui.dialogs.")] == []
+
+
+def test_every_view_opens_the_screen_of_its_own_name() -> None:
+    views = find_views()
+    assert {view.name: view.open().VIEW for view in views} == {view.name: view.name for view in views}
+
+
+def test_there_is_a_sign_for_every_state() -> None:
+    assert list(STATE_SIGNS) == [state.value for state in State]
+    assert set(KIND_SIGNS) == {kind.value for kind in ItemKind}
+    assert list(SEVERITY_SIGNS) == [severity.value for severity in Severity]
+    assert set(QUEUED_WORDS) == {queued.value for queued in Queued}
