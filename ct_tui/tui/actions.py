@@ -291,11 +291,12 @@ BASE = (
     Action(
         "rule.revoke",
         ("u",),
-        "revoke the last",
+        "revoke",
         "Revoke the last ruling of mine that acts.",
         Group.DECIDE,
         frozenset({"desk", "edges", "rulings"}),
         can_write,
+        rank=62,
     ),
     Action(
         "rule.repeat", (".",), "repeat", "Make the last ruling again for this question.", Group.DECIDE, DESK, can_decide
@@ -303,11 +304,12 @@ BASE = (
     Action(
         "rule.adopt",
         ("f",),
-        "founding rulings",
+        "founding",
         "Adopt the founding proposals, each or all: a curator's first signature.",
         Group.DECIDE,
         frozenset({"desk", "rulings"}),
         can_write,
+        rank=63,
     ),
     Action("mark.one", ("space",), "mark", "Mark the row, or take the mark away.", Group.DECIDE, MARKING),
     Action("mark.range", ("v",), "range", "Mark a range: again to end it, esc to give it up.", Group.DECIDE, MARKING),

@@ -75,7 +75,8 @@ class Workstation(App[int], inherit_bindings=False):
         super().__init__(ansi_color=True if plain_colours() else None)
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        self.theme = first_theme()
+        wanted = first_theme()
+        self.theme = wanted if wanted in self.available_themes else DARK.name
         self.views = {view.name: view for view in find_views()}
         self.registry = registry or load_registry(all_actions(tuple(self.views.values())), places.user_dir)
         self.session = Session(places)

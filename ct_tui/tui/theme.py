@@ -118,8 +118,10 @@ def plain_colours(env: Mapping[str, str] | None = None) -> bool:
 
 
 def first_theme(env: Mapping[str, str] | None = None) -> str:
-    """The name of the theme to begin with; COLORFGBG tells a light terminal where it is set."""
+    """The name of the theme to begin with: TEXTUAL_THEME, else by the terminal; COLORFGBG tells a light one."""
     env = os.environ if env is None else env
+    if env.get("TEXTUAL_THEME"):
+        return env["TEXTUAL_THEME"]
     light = env.get("COLORFGBG", "").rpartition(";")[2] in {"7", "15"}
     if plain_colours(env):
         return ANSI_LIGHT if light else ANSI_DARK

@@ -207,9 +207,8 @@ class ViewScreen(Screen[None]):
     def show_keys(self) -> None:
         """Show the keys that matter now."""
         bar = self.query_one(KeyBar)
-        *actions, last = sorted(
-            (a for a in self.registry.within(self.VIEW) if 0 < a.rank <= LAST), key=lambda a: a.rank
-        )
+        ranked = (a for a in self.registry.within(self.VIEW) if 0 < a.rank <= LAST and a.id != f"view.{self.VIEW}")
+        *actions, last = sorted(ranked, key=lambda a: a.rank)
         bar.show([self._key(action) for action in actions], self._key(last))
         self.query_one("#said", Ends).show((blank(1), *self._said), self._marks_line())
 

@@ -46,5 +46,5 @@ VIEW = View(
             rank=1,
         ),
     ),
-    rank=75,
+    rank=61,
 )
