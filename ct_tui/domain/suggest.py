@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import Suggestion
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ct_tui.domain.manifest import NodeType, Vocabulary
-    from ct_tui.domain.rulings import InForce
+    from ct_tui.domain.rulings import AliasInForce, InForce
 
 LIMIT = 9
 """As many suggestions as there are number keys."""
@@ -46,6 +47,12 @@ _NEIGHBOURS = (
     "concept idea topic theme term notion principle theory subject category technology",
 )
 
+_LINES = {
+    word: frozenset(at for at, line in enumerate(_NEIGHBOURS) if word in line.split())
+    for word in " ".join(_NEIGHBOURS).split()
+}
+"""For each word the neighbourhoods that it belongs to."""
+
 
 @dataclass(frozen=True)
 class Basis:
@@ -59,7 +66,8 @@ class Basis:
 
 def suggest(label: str, basis: Basis, *, limit: int = LIMIT) -> tuple[Suggestion, ...]:
     """The best targets for a label, best first; none scores without a reason."""
-    scored = [_score(label, node, basis) for node in basis.vocabulary.by_key.values()]
+    asked = _Asked(label, _term(label), _precedents(label_key(label), basis.acting))
+    scored = [_score(asked, node, basis) for node in basis.vocabulary.by_key.values()]
     useful = [s for s in scored if s is not None]
     useful.sort(key=lambda s: (-s.score, -basis.used.get(s.type, 0), s.type))
     return tuple(useful[:limit])
@@ -72,12 +80,28 @@ def default_reason(label: str, target: str, suggestion: Suggestion | None) -> st
     return f"{label} means {target} here: {'; '.join(suggestion.why)}"
 
 
-def _score(label: str, node: NodeType, basis: Basis) -> Suggestion | None:
-    parts = [
-        p
-        for p in (_edges(node, basis), _spelling(label, node), _meaning(label, node), _precedent(label, node, basis))
-        if p
-    ]
+@dataclass(frozen=True)
+class _Term:
+    """A label or a declared type, as it is compared: key, words, and the neighbourhoods that it belongs to."""
+
+    key: str
+    words: frozenset[str]
+    lines: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The label that targets are ranked for, with the earlier rulings on labels like it by their target's key."""
+
+    label: str
+    term: _Term
+    precedents: Mapping[str, AliasInForce]
+
+
+def _score(asked: _Asked, node: NodeType, basis: Basis) -> Suggestion | None:
+    term = _node_term(node)
+    found = (_edges(node, basis), _spelling(asked, term, node), _meaning(asked, term, node), _precedent(asked, term))
+    parts = [part for part in found if part]
     if not parts:
         return None
     miss = 1.0
@@ -95,37 +119,52 @@ def _edges(node: NodeType, basis: Basis) -> tuple[float, str] | None:
     return 0.75 * fit / max(total, 1) * (1.0 if fit == best else 0.8), f"{fit} of {total} edges would conform"
 
 
-def _spelling(label: str, node: NodeType) -> tuple[float, str] | None:
-    one, other = label_key(label), label_key(node.name)
-    ratio = fuzz.ratio(one, other) / 100
-    if ratio >= 0.75:
+def _spelling(asked: _Asked, term: _Term, node: NodeType) -> tuple[float, str] | None:
+    ratio = fuzz.ratio(asked.term.key, term.key, score_cutoff=75) / 100
+    if ratio:
         return 0.7 * ratio, f"spelled like {node.name}"
-    shared = _words(one) & _words(other)
+    shared = asked.term.words & term.words
     if shared:
         return 0.5, f"shares the word {', '.join(sorted(shared))}"
     return None
 
 
-def _meaning(label: str, node: NodeType) -> tuple[float, str] | None:
-    one, other = label_key(label), label_key(node.name)
-    for line in _NEIGHBOURS:
-        words = line.split()
-        if one in words and other in words:
-            return 0.55, "near in meaning"
-    words_of = _words(one)
-    described = _words(node.description.lower())
-    if words_of and words_of <= described:
-        return 0.4, f"its description speaks of {label}"
+def _meaning(asked: _Asked, term: _Term, node: NodeType) -> tuple[float, str] | None:
+    if asked.term.lines & term.lines:
+        return 0.55, "near in meaning"
+    if asked.term.words and asked.term.words <= _described(node):
+        return 0.4, f"its description speaks of {asked.label}"
     return None
 
 
-def _precedent(label: str, node: NodeType, basis: Basis) -> tuple[float, str] | None:
-    """Earlier rulings on labels like this one, or on the parent of this type."""
-    for alias in basis.acting.aliases.values():
-        near = fuzz.ratio(label_key(alias.from_type), label_key(label)) >= 80
-        if near and label_key(alias.to_type) == label_key(node.name):
-            return 0.45, f"ruling #{alias.ruling.seq} sent {alias.from_type} there"
-    return None
+def _precedent(asked: _Asked, term: _Term) -> tuple[float, str] | None:
+    alias = asked.precedents.get(term.key)
+    return None if alias is None else (0.45, f"ruling #{alias.ruling.seq} sent {alias.from_type} there")
+
+
+def _precedents(key: str, acting: InForce) -> dict[str, AliasInForce]:
+    """Earlier rulings on labels like this one, the nearest of each target."""
+    near = process.extract(key, list(acting.aliases), scorer=fuzz.ratio, score_cutoff=80, limit=None)
+    found: dict[str, AliasInForce] = {}
+    for ruled, *_ in near:
+        alias = acting.aliases[ruled]
+        found.setdefault(label_key(alias.to_type), alias)
+    return found
+
+
+def _term(label: str) -> _Term:
+    key = label_key(label)
+    return _Term(key, _words(key), _LINES.get(key, frozenset()))
+
+
+@lru_cache(maxsize=4_096)
+def _node_term(node: NodeType) -> _Term:
+    return _term(node.name)
+
+
+@lru_cache(maxsize=4_096)
+def _described(node: NodeType) -> frozenset[str]:
+    return _words(node.description.lower())
 
 
 def _words(text: str) -> frozenset[str]:

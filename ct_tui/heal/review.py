@@ -100,15 +100,15 @@ class _Ranking:
     ) -> None:
         self.situation = situation
         self._fits = fits
-        self._used: Counter[str] = Counter()
+        used: Counter[str] = Counter()
         for raw, count in found.type_counts:
-            self._used[label_key(display(raw))] += count
+            used[label_key(display(raw))] += count
+        self._used = {name: used[label_key(name)] for name in situation.vocabulary.names}
 
     def of(self, label: str) -> tuple[Suggestion, ...]:
         """Ranked targets for a label."""
-        vocabulary = self.situation.vocabulary
-        used = {name: self._used[label_key(name)] for name in vocabulary.names}
-        return suggest(label, Basis(vocabulary, self.situation.acting, self._fits(label), used))
+        situation = self.situation
+        return suggest(label, Basis(situation.vocabulary, situation.acting, self._fits(label), self._used))
 
 
 def _item(slug: str, key: str, group: Group, basis: _Ranking) -> QueueItem:
