@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.names import label_key
 from ct_tui.domain.queue import ItemKind, Queue
-from ct_tui.domain.rulings import Revoke
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +114,8 @@ class Session:
 
     def revocable(self) -> Ruling | None:
         """The last ruling of mine that acts: of this session, else under the one name that I sign with."""
+        from ct_tui.domain.rulings import Revoke
+
         if self.table is None:
             return None
         # A revocation is not taken back by the same key: pressed again, it goes on to the ruling before.
