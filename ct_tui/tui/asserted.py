@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.assertions import Weaker
+from ct_tui.domain.assertions import QUESTIONS, Weaker
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, right, say, share
 from ct_tui.tui.widgets.rows import Row
 
@@ -45,6 +45,8 @@ def assertion_lines(assertion: Assertion) -> Iterator[Line]:
             data(stands.edge, "dim"),
             *((say(": nothing would change", "warn"),) if recorded else (say(": its window and source are added"),)),
         )
+    for question in assertion.questions:
+        yield (say("? ", "warn"), data(QUESTIONS[question], "warn"))
     for conflict in assertion.conflicts:
         yield conflict_line(conflict, assertion)
 
@@ -80,20 +82,34 @@ def _end(end: End) -> Line:
 
 
 def match_row(match: Match) -> Row:
-    """An entity that a name may mean, with the reason."""
+    """An entity that a name may mean, with the reason; where there is little room the id comes before the reason."""
 
     def draw(width: int) -> Line:
+        why: Line = (data(match.why, "dim"),)
+        if width < WIDE_ROW:
+            return (
+                *fit((data(match.name),), max(10, width // 5)),
+                blank(1),
+                *fit((data(match.type, "type"),), 12),
+                blank(1),
+                *fit((data(match.id, "dim"),), 29),
+                *why,
+            )
         return (
-            *fit((data(match.name),), max(12, width // 4)),
+            *fit((data(match.name),), width // 4),
             blank(1),
             *fit((data(match.type, "type"),), 14),
             *right(share(match.score, "dim"), 6),
             blank(2),
-            *fit((data(match.why, "dim"),), max(10, width // 3)),
+            *fit(why, width // 3),
             data(match.id, "faint"),
         )
 
     return Row(match.id, match, draw, markable=False)
+
+
+WIDE_ROW = 90
+"""Cells from which a candidate's row also shows its score."""
 
 
 def new_row(key: str, name: str) -> Row:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ct_tui.domain.duplicates import Weight
-    from ct_tui.domain.queue import EdgeView, EntityView, FactView
+    from ct_tui.domain.queue import EdgeView, EntityView
     from ct_tui.heal.duplicates import Comparison
     from ct_tui.tui.cases import Case, Decision
     from ct_tui.tui.text import Line
@@ -165,7 +165,7 @@ def _band(band: Sequence[tuple[int, EntityView]], same: Mapping[str, Line], cell
     rows: tuple[tuple[Line, Sequence[Sequence[Line]]], ...] = (
         ((say("name", "head"), *same["name"]), [_name(e) for e in entities]),
         ((say("summary", "head"), *same["summary"]), [_summary(e) for e in entities]),
-        ((say("facts", "head"),), [_facts(e.facts) for e in entities]),
+        ((say("facts", "head"),), [_facts(e) for e in entities]),
         ((say("edges", "head"),), [_edges(e.edges) for e in entities]),
         ((say("sources", "head"),), [_sources(e) for e in entities]),
         ((say("merged", "head"),), [_merged(e) for e in entities]),
@@ -198,8 +198,15 @@ def _summary(entity: EntityView) -> Sequence[Line]:
     return [(data(entity.summary, "", 300),) if entity.summary.strip() else (say("none", "dim"),)]
 
 
-def _facts(facts: Sequence[FactView]) -> Sequence[Line]:
-    return _listed([(say("• ", "faint"), data(f.body or f.title, "", 160)) for f in facts])
+def _facts(entity: EntityView) -> Sequence[Line]:
+    """What is stated; where a statement begins with the entity's own name, an ellipsis stands for it."""
+    lines: list[Line] = []
+    for fact in entity.facts:
+        text = fact.body if fact.body.strip() else fact.title
+        own = bool(entity.name.strip()) and text.startswith(entity.name) and len(text) > len(entity.name)
+        rest = text[len(entity.name) :] if own else text
+        lines.append((say("• …", "faint") if own else say("• ", "faint"), data(rest.strip() if own else rest, "", 160)))
+    return _listed(lines)
 
 
 def _edges(edges: Sequence[EdgeView]) -> Sequence[Line]:
@@ -241,7 +248,7 @@ def _listed(lines: Sequence[Line]) -> Sequence[Line]:
 
 _STACKED: tuple[Callable[[EntityView], Sequence[Line]], ...] = (
     _summary,
-    lambda e: _facts(e.facts),
+    _facts,
     lambda e: _edges(e.edges),
     _sources,
     _merged,

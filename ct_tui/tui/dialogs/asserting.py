@@ -48,7 +48,7 @@ NEW = "+new"
 ENDS = ("subject", "object")
 
 KINDS = (
-    ("", "by source"),
+    ("", "source"),
     (SourceKind.USER_STATED.value, "stated"),
     (SourceKind.USER_CONFIRMED.value, "confirmed"),
     (SourceKind.CONVERSATION.value, "talk"),
@@ -68,9 +68,9 @@ LABELS: dict[str, Piece] = {
     "kind": say("Known by", "head"),
     "confidence": say("Confidence", "head"),
     "statement": say("Words", "head"),
-    Question.START_IS_NOW.value: say("?", "warn"),
-    Question.START_IN_FUTURE.value: say("?", "warn"),
-    Question.YEAR_DIFFERS.value: say("?", "warn"),
+    Question.START_IS_NOW.value: say("? Now", "warn"),
+    Question.START_IN_FUTURE.value: say("? Future", "warn"),
+    Question.YEAR_DIFFERS.value: say("? Year", "warn"),
 }
 
 
@@ -108,7 +108,7 @@ class AssertDialog(Dialog):
     def __init__(self, done: Callable[[AssertionResult], None], *, subject: str = "") -> None:
         super().__init__(
             say("Assert one fact", "title"),
-            say(" · one subject, one relation, one object; where none fits, none", "dim"),
+            say(" · one subject, one relation, one object", "dim"),
         )
         self._done = done
         self._given = subject
@@ -154,7 +154,7 @@ class AssertDialog(Dialog):
             self.query_one(f"#row-{name}-type").display = False
         for question in Question:
             self.query_one(f"#row-{question.value}").display = False
-            self._say(question.value, (data(QUESTIONS[question], "warn"),))
+            self._say(question.value, (say("asked below; → answers", "dim"),))
         self._fit_days()
         self._show_states()
         if self._given:
@@ -171,11 +171,15 @@ class AssertDialog(Dialog):
         found = [self.query_one(f"#{name}") for name in names]
         return [w for w in found if w.display and (w.parent is None or getattr(w.parent, "display", True))]
 
+    def object_to(self, *line: Piece) -> None:
+        """Say what is missing, in sight even where the form is longer than the screen."""
+        super().object_to(*line)
+        box = self.query_one("#box")
+        self.call_after_refresh(box.scroll_end, animate=False)
+
     def hint(self) -> Line:
         """The keys of the form."""
-        return hints(
-            ("⏎", "take, then on to what is missing, then write"), ("↑↓", "choose"), ("⇥", "next"), ("esc", "leave")
-        )
+        return hints(("⏎", "take, go on, write"), ("↑↓", "choose"), ("⇥", "next"), ("esc", "leave"))
 
     def _input(self, name: str) -> Input:
         return self.query_one(f"#{name}", Input)
@@ -411,7 +415,7 @@ class AssertDialog(Dialog):
                 self._say(f"{name}-type", _landing_words(end))
         self._say("relation", self._relation_words())
         unknown = self._choice("from").value == "unknown"
-        self._say("from", (say("nobody knows since when", "dim") if unknown else say("when it became true", "dim"),))
+        self._say("from", (say("nobody knows since when", "dim") if unknown else say("when it began", "dim"),))
         open_end = self._choice("to").value == "open"
         self._say("to", (say("as far as anybody knows", "dim") if open_end else say("when it ended", "dim"),))
         self._say("source", self._source_words())
