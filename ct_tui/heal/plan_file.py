@@ -26,6 +26,7 @@ from ct_tui.domain.plan import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 ValueT = TypeVar("ValueT")
@@ -37,9 +38,9 @@ _MAKE = "make a new one with: ct-tui plan --out FILE"
 
 def save_plan(plan: Plan, file: Path) -> None:
     """Write a plan as JSON; raises BadInput where the file cannot be written."""
-    document = {"format": FORMAT, "digest": plan.digest, "made_at": plan.made_at, **_as_document(plan)}
     try:
-        file.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        with file.open("w", encoding="utf-8") as opened:
+            opened.writelines(_lines(plan))
     except OSError as error:
         raise BadInput(f"{file} cannot be written: {error.strerror}") from error
 
@@ -63,13 +64,27 @@ def load_plan(file: Path) -> Plan:
     return plan
 
 
-def _as_document(plan: Plan) -> dict[str, Any]:
+def _lines(plan: Plan) -> Iterator[str]:
+    """The file piece by piece, a change a line: a plan of a million rows is never held as one text."""
+    head = {"format": FORMAT, "digest": plan.digest, "made_at": plan.made_at, **_head(plan)}
+    yield json.dumps(head, ensure_ascii=False, indent=1)[:-2]
+    yield from _list("changes", (c.as_json() for c in plan.changes))
+    yield from _list("manifests", map(asdict, plan.manifests))
+    yield from _list("edge_changes", (e.as_json() for e in plan.edge_changes))
+    yield from _list("merges", (m.as_json() for m in plan.merges))
+    yield "\n}\n"
+
+
+def _list(name: str, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    yield f',\n "{name}": ['
+    for at, row in enumerate(rows):
+        yield ("," if at else "") + "\n  " + json.dumps(row, ensure_ascii=False)
+    yield "\n ]"
+
+
+def _head(plan: Plan) -> dict[str, Any]:
     return {
         "binding": {**asdict(plan.binding), "manifests": dict(plan.binding.manifests)},
-        "changes": [c.as_json() for c in plan.changes],
-        "manifests": [asdict(m) for m in plan.manifests],
-        "edge_changes": [e.as_json() for e in plan.edge_changes],
-        "merges": [m.as_json() for m in plan.merges],
         "counts": {
             "queued": plan.queued,
             "report_only": plan.report_only,
