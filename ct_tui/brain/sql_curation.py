@@ -54,14 +54,14 @@ MEMBERS_TABLE = (
 )
 MEMBERS_CLEAR = "DELETE FROM temp.ct_tui_members"
 MEMBERS_FILL = "INSERT OR IGNORE INTO temp.ct_tui_members VALUES (?, ?, ?)"
-# One pass over the edges, however many groups there are.
+# One pass over the edges, however many groups there are; the plus keeps it from walking them in the order of their ids.
 SELF_LOOPS = (
     "SELECT s.grp, d.id, d.source_id, d.target_id FROM llm_wiki_edges d "
     "JOIN temp.ct_tui_members s ON s.id = d.source_id JOIN temp.ct_tui_members t ON t.id = d.target_id "
-    "WHERE s.grp = t.grp AND s.member <> t.member ORDER BY d.id"
+    "WHERE s.grp = t.grp AND s.member <> t.member ORDER BY +d.id"
 )
 MEMBER_FACTS = (
-    "SELECT m.member, COUNT(*) FROM llm_wiki_entries f JOIN temp.ct_tui_members m ON m.id = f.entity_id "
+    "SELECT m.member, COUNT(*) FROM temp.ct_tui_members m CROSS JOIN llm_wiki_entries f ON m.id = f.entity_id "
     "WHERE f.deleted_at IS NULL GROUP BY m.member"
 )
 MEMBER_EDGES = (

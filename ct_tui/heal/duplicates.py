@@ -348,7 +348,7 @@ class Card:
 class Board:
     """Everything the duplicates view shows: groups of one key, near pairs, groups that rulings keep apart.
 
-    `stopped` says that not all names were compared.
+    `stopped` says that not all names were compared, `near_searched` whether near names were looked for.
     """
 
     groups: tuple[Card, ...] = ()
@@ -358,6 +358,7 @@ class Board:
     notes: tuple[str, ...] = ()
     names: dict[str, str] = field(default_factory=dict)
     stopped: bool = False
+    near_searched: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """The board as the command line prints it beside the report."""
@@ -392,6 +393,7 @@ def board(db: Db, situation: Situation, *, near: bool = True, pace: Pace | None 
         tuple(notes),
         {w.id: w.name for c in shown for w in c.members},
         pace.stopped,
+        near,
     )
 
 

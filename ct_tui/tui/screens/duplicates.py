@@ -167,6 +167,8 @@ class DuplicatesScreen(Looking, ViewScreen):
             left += (say(" signs all"),)
         elif comparing.before:
             left = (say(" ! the brain was written since: ", "warn"), say("^r", "key"), say(" compares again", "warn"))
+        elif board is not None and not board.near_searched:
+            left = (say(" · near names are not compared unasked here: ", "dim"), say("~", "key"), say(" does", "dim"))
         elif board is not None and board.notes:
             left = (say(" · ", "dim"), data(board.notes[0], "dim"))
         else:

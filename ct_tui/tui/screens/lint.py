@@ -218,6 +218,9 @@ class LintScreen(Looking, ViewScreen):
         if self._rule == EXCEPTED:
             what = (say("Excepted by rulings"),)
         note: Line = (number(count, "strong"),)
+        found = self._found(catalog)
+        if self._severity is None and not self._fresh and found > count:
+            note += (say(" listed of ", "dim"), number(found, "strong"))
         if self._severity is not None:
             sign, ink = SEVERITY_SIGNS[self._severity]
             note += (say(" · only ", "dim"), drawn(sign, ink), blank(1), data(self._severity.value, ink))
@@ -229,11 +232,18 @@ class LintScreen(Looking, ViewScreen):
             note += (say(" · stopped before the end", "warn"),)
         self.query_one("#findings-head", Heading).show(note, what)
         failed = len(catalog.report.failed_rules)
-        found = sum(1 for r in catalog.rules if r.standing is Standing.FOUND)
-        words: Line = (number(found, "strong"), say(" find something", "dim"))
+        speaking = sum(1 for r in catalog.rules if r.standing is Standing.FOUND)
+        words: Line = (number(speaking, "strong"), say(" find something", "dim"))
         if failed:
             words += (say(" · ", "faint"), number(failed, "bad"), say(" could not run", "bad"))
         self.query_one("#rules-head", Heading).show(words)
+
+    def _found(self, catalog: Catalog) -> int:
+        """How many findings there are of the rule chosen, listed or not."""
+        counts = catalog.report.counts
+        if self._rule == EXCEPTED:
+            return catalog.report.excepted
+        return sum(counts.values()) if self._rule == ALL else counts.get(self._rule, 0)
 
     def _show_strip(self, catalog: Catalog) -> None:
         choices: list[tuple[str, Line]] = [(ALL, (say("all "), number(sum(catalog.report.counts.values()))))]
