@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.queue import ItemKind
@@ -306,7 +307,7 @@ def ruling_paper(entry: Entry, table: RulingTable, dead: Sequence[DeadAlias]) ->
         yield (say("ruled by ", "dim"), data(ruling.ruled_by), say(" at ", "dim"), stamp(ruling.ruled_at))
         if entry.fingerprint:
             yield (say("key      ", "dim"), data(entry.fingerprint, "dim"))
-        yield (say("hash     ", "dim"), data(ruling.hash, "faint"))
+        yield (say("hash     ", "dim"), data(ruling.hash[:32], "faint"), say("… y copies it", "faint"))
         if ruling.supersedes is not None:
             yield (say("replaces ", "dim"), say("#"), number(ruling.supersedes))
         yield NOTHING
@@ -329,13 +330,14 @@ def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
         (run.edges, "edges changed"),
         (run.conflicts, "conflicts: rows that moved meanwhile"),
     ):
-        yield (*right(number(count, "strong"), 7), blank(1), drawn(words))
+        if count or words == "retyped":
+            yield (*right(number(count, "strong"), 7), blank(1), drawn(words))
     if run.queued is not None:
         yield (*right(number(run.queued, "strong"), 7), say(" left in the queue"))
     if run.legalized:
         yield (say("declared ", "dim"), data(", ".join(run.legalized), "type"))
     if run.backup:
-        yield (say("backup   ", "dim"), data(run.backup, "dim"))
+        yield (say("backup   ", "dim"), data("/".join(PurePath(run.backup).parts[-2:]), "dim"))
     yield (say("plan     ", "dim"), data(run.plan_digest[:16], "faint"))
     yield NOTHING
     yield heading("Changes")

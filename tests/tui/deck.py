@@ -44,7 +44,7 @@ class Deck:
     @property
     def brain(self) -> Path:
         """The brain's file."""
-        return self.folder / "brain.db"
+        return (self.folder / "brain.db").absolute()
 
     # Keys
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,17 +12,17 @@ from tests.tui.deck import deck, make_key
 from tests.tui.snapshots import check
 from tests.tui.test_plan import FOUNDING, apply, rule
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SIZES = [(120, 40), (80, 24)]
 
 
-@pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same times in every time zone."""
+@pytest.fixture
+def october(october: Path, user_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The brain by a relative path, so that places look the same on every machine; times are UTC's."""
+    monkeypatch.chdir(october.parent)
+    monkeypatch.setenv("CT_TUI_CONFIG_DIR", user_dir.name)
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
+    return october.relative_to(october.parent)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -41,7 +41,7 @@ async def test_desk(october: Path, user_dir: Path, size: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_ruling(october: Path, user_dir: Path, size: tuple[int, int]) -> None:
-    make_key(october, user_dir)
+    make_key(october, Path(user_dir.name))
     async with deck(october, size) as d:
         await d.press("j", "1")
         check(d, "ruling")
@@ -60,7 +60,7 @@ async def test_key(october: Path, user_dir: Path, size: tuple[int, int]) -> None
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_plan_and_what_follows(october: Path, user_dir: Path, size: tuple[int, int]) -> None:
-    rule(october, user_dir, *FOUNDING)
+    rule(october, Path(user_dir.name), *FOUNDING)
     async with deck(october, size) as d:
         await d.press("P")
         check(d, "plan")
@@ -96,7 +96,7 @@ async def test_light_and_terminal_colours(october: Path, user_dir: Path) -> None
 
 
 async def test_distrust_and_no_room(october: Path, user_dir: Path) -> None:
-    rule(october, user_dir, Alias("agent", "role"))
+    rule(october, Path(user_dir.name), Alias("agent", "role"))
     file = october / "aliases" / "rulings.yaml"
     file.write_text(file.read_text().replace('"role"', '"person"'))
     async with deck(october, (80, 24)) as d:

@@ -204,8 +204,6 @@ def change_line(row: HistoryRow) -> Line:
 
 def chain(entries: Iterable[Entry], at: int | None = None, around: int = 4) -> tuple[Line, ...]:
     """The signatures as a chain, each vouching for those before it; a broken link is drawn broken."""
-    from ct_tui.domain.rulings import State
-
     rows = list(entries)
     middle = next((i for i, entry in enumerate(rows) if entry.seq == at), len(rows) - 1)
     first, last = max(0, middle - around), min(len(rows), middle + around + 1)
@@ -214,9 +212,7 @@ def chain(entries: Iterable[Entry], at: int | None = None, around: int = 4) -> t
         lines.append((say("   ⋮ ", "dim"), counted(first, "earlier ruling", ink="dim")))
     for index in range(first, last):
         lines.append(_link(rows[index], here=rows[index].seq == at))
-        if index < last - 1:
-            whole = rows[index + 1].state not in {State.BROKEN, State.TAMPERED}
-            lines.append((drawn("   ┃" if whole else "   ╳ broken here", "ok" if whole else "bad"),))
+        lines.append((*_joint(rows[index + 1] if index < last - 1 else None), *_signed(rows[index])))
     if last < len(rows):
         lines.append((say("   ⋮ ", "dim"), counted(len(rows) - last, "later ruling", ink="dim")))
     return tuple(lines)
@@ -226,9 +222,6 @@ def _link(entry: Entry, *, here: bool) -> Line:
     sign, ink = STATE_SIGNS[entry.state]
     ruling = entry.ruling
     what: Line = (data(str(ruling.body)),) if ruling is not None else (data(entry.kind, "dim"),)
-    who: Line = (
-        () if ruling is None else (blank(2), data(ruling.ruled_by, "dim"), blank(1), stamp(ruling.ruled_at, "dim"))
-    )
     return (
         drawn("▸" if here else " ", "key"),
         drawn(" "),
@@ -237,10 +230,26 @@ def _link(entry: Entry, *, here: bool) -> Line:
         number(entry.seq, "strong"),
         blank(1),
         *what,
-        *who,
         blank(2),
         drawn(entry.state.value, ink),
     )
+
+
+def _joint(following: Entry | None) -> Line:
+    """What holds an entry to the one that follows it."""
+    from ct_tui.domain.rulings import State
+
+    if following is None:
+        return (blank(5),)
+    if following.state in {State.BROKEN, State.TAMPERED}:
+        return (drawn("  ╳ broken here ", "bad"),)
+    return (drawn("  ┃  ", "ok"),)
+
+
+def _signed(entry: Entry) -> Line:
+    """Who signed an entry, and when."""
+    ruling = entry.ruling
+    return () if ruling is None else (data(ruling.ruled_by, "dim"), blank(1), stamp(ruling.ruled_at, "dim"))
 
 
 def rule_line(title: Line, width: int, *, strong: bool) -> Line:
