@@ -216,6 +216,7 @@ class ApplyDialog(Dialog):
             (say("■ Stopped", "warn"),) if message.receipt.stopped else (say("✓ Written", "ok"),)
         )
         self.query_one("#progress", Notice).show(*receipt_lines(message.receipt, undone=self._plan.undoes))
+        self.station.tell_front(*_written(message.receipt))
 
     def on_refused(self, message: Refused) -> None:
         """It was refused: nothing of what was refused stands in the brain."""
@@ -250,6 +251,19 @@ class ApplyDialog(Dialog):
         """Close when it is over."""
         if self._receipt is not None or self._failed:
             self.close()
+
+
+def _written(receipt: Receipt) -> Line:
+    """What a run did, for the line above the keys."""
+    sign = say("■ Stopped", "warn") if receipt.stopped else say("✓ Written", "ok")
+    run: Line = () if receipt.run is None else (say(": run ", "dim"), number(receipt.run, "strong"))
+    return (
+        sign,
+        *run,
+        say(" · ", "dim"),
+        counted(receipt.retyped, "entity retyped", "entities retyped"),
+        say("  N, then u undoes it.", "dim"),
+    )
 
 
 def receipt_lines(receipt: Receipt, undone: int | None = None) -> list[Line]:
