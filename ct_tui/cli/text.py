@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 GAP = "  "
 _NARROWEST_LAST = 24
+_WIDEST = 32
 
 show = visible
 """A value from the data as text that may be printed."""
@@ -30,19 +31,25 @@ def table(
 ) -> list[str]:
     """Rows as aligned lines under their heading; the last column wraps inside `width` where it is too long.
 
-    `right` names the columns that are aligned at their right side; cells are visible text, painted or not.
+    `right` names the columns that are aligned at their right side; cells are visible text, painted or not. A cell that
+    takes more than half of the width (or 32) stands out of its column, so that one monster does not stretch every line.
     """
     if not rows:
         return []
     lines = [head, *rows] if head else list(rows)
     columns = len(lines[0])
-    widths = [max(measure(line[column]) for line in lines) for column in range(columns)]
+    widths = [_column([measure(line[column]) for line in lines], max(_WIDEST, width // 2)) for column in range(columns)]
     room = width - indent - sum(widths[:-1]) - len(GAP) * (columns - 1)
     rights = frozenset(right)
     found: list[str] = []
     for line in lines:
         found += _row(line, widths, rights, max(room, _NARROWEST_LAST), " " * indent)
     return found
+
+
+def _column(cells: Sequence[int], limit: int) -> int:
+    """The width of a column: its widest cell that is within the limit."""
+    return max((cell for cell in cells if cell <= limit), default=limit)
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int], room: int, indent: str) -> list[str]:

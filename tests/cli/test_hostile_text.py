@@ -119,7 +119,8 @@ def test_active_characters_are_the_same_value_in_the_document() -> None:
 
 
 def test_columns_stay_aligned_whatever_stands_in_them() -> None:
-    rows = [(visible(text), "end") for text in NASTY]
+    rows = [(visible(text), "end") for text in NASTY if len(text) < 50]
+    assert len(rows) > 10
     lines = table(rows, ("name", "last"))
     assert len({measure(line[: line.rindex("end")]) for line in lines if line.endswith("end")}) == 1
 
