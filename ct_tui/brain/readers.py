@@ -297,6 +297,7 @@ def history(
             display(r.by),
             _int(r.at),
             names.get(r.entity_id, ("", ""))[0],
+            _int(r.id),
         )
         for r in rows
     )

@@ -38,7 +38,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """One type change of one entity, as our history keeps it; `at` in seconds."""
+    """One type change of one entity, as our history keeps it; `at` in seconds, `id` the row's number to page by."""
 
     entity_id: str
     from_type: str
@@ -49,6 +49,7 @@ class HistoryRow:
     by: str
     at: int
     name: str = ""
+    id: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The row as the command line prints it."""

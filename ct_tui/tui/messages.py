@@ -88,6 +88,15 @@ class LedgerRead(Message):
         self.runs = runs
 
 
+class OlderRead(Message):
+    """Changes older than those known are read; `before` is the row they follow."""
+
+    def __init__(self, before: int, rows: tuple[HistoryRow, ...]) -> None:
+        super().__init__()
+        self.before = before
+        self.rows = rows
+
+
 class TableRead(Message):
     """The verified rulings are known, with the vocabulary they make; `me` is the name the user would sign under."""
 

@@ -111,7 +111,7 @@ def entity_row(parent: Row, entity: EntityView, key: str) -> Row:
     return Row(key, entity, draw, depth=1)
 
 
-def change_row(row: HistoryRow, number_of_it: int) -> tuple[Row, str]:
+def change_row(row: HistoryRow) -> tuple[Row, str]:
     """A change of a type in the history."""
 
     def draw(width: int) -> Line:
@@ -128,8 +128,8 @@ def change_row(row: HistoryRow, number_of_it: int) -> tuple[Row, str]:
             ((blank(1), data(row.from_type, "type"), say(" → ", "faint"), data(row.to_type, "type"), *why), 0),
         )
 
-    key = f"{row.run}:{row.entity_id}:{row.from_type}:{number_of_it}"
-    return Row(key, row, draw, markable=False), f"{row.name} {row.entity_id} {row.from_type} {row.to_type} {row.reason}"
+    text = f"{row.name} {row.entity_id} {row.from_type} {row.to_type} {row.reason}"
+    return Row(f"change:{row.id}", row, draw, markable=False), text
 
 
 def ruling_row(entry: Entry, at: int, *, acts: bool) -> tuple[Row, str]:

@@ -184,6 +184,32 @@ async def test_streams_open_to_single_changes_with_their_authority(october: Path
         assert "Librarian" not in d.text
 
 
+async def test_the_whole_history_can_be_reached(october: Path, user_dir: Path) -> None:
+    many(october, 1_200)
+    rule(october, user_dir, Alias("agent", "role"))
+    async with deck(october) as d:
+        await d.press("P", "a")
+        assert isinstance(d.app.screen, ConfirmDialog)
+        await d.type(str(rows_of(d.app.screen.plan)))
+        await d.press("enter")
+        await d.until(lambda: "✓ Written" in d.text)
+        await d.press("enter", "H")
+        assert "and older" in d.heading("history-head")
+        for _ in range(4):
+            await d.press("G")
+        assert d.desk.rows.count == 1_210
+        assert "1,210 changes" in d.heading("history-head")
+        assert "older" not in d.heading("history-head")
+        row = d.desk.row
+        assert row is not None
+        add_entity(d.brain, "ent_late", "late", "later")
+        await d.until(lambda: "1,353 live" in d.lines[0])
+        await d.settle()
+        assert d.desk.rows.count == 1_210
+        assert d.desk.row is not None
+        assert d.desk.row.key == row.key
+
+
 async def apply(d: Deck) -> None:
     """Apply the plan with the keys."""
     await d.press("P", "a", "y")

@@ -10,14 +10,14 @@ from ct_tui.domain.census import TypeCount
 from ct_tui.domain.history import HistoryRow
 from ct_tui.domain.queue import EntityView, ItemKind, QueueItem
 from ct_tui.tui import papers
-from ct_tui.tui.messages import Compared, EvidenceRead, LifeRead, PageRead
+from ct_tui.tui.messages import Compared, EvidenceRead, LifeRead, OlderRead, PageRead
 from ct_tui.tui.rowviews import change_row, entity_row, item_row, type_row
 from ct_tui.tui.screens.base import WIDE, ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, counted, data, number, say
 from ct_tui.tui.widgets.frame import Heading, Tabs
-from ct_tui.tui.widgets.rows import MemoryRows, RowList
+from ct_tui.tui.widgets.rows import GrowingRows, MemoryRows, RowList
 from ct_tui.tui.widgets.tree import SEPARATOR, Parent, Store, TreeRows, parent_key
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 SAMPLE = 4
 """Entities of a question that are shown with their evidence at once."""
 
+HISTORY_ROWS = 500
+"""Changes that are read at a time."""
+
 PANES = ("census", "queue", "history")
 
 
@@ -51,6 +54,8 @@ class DeskScreen(Deciding, Looking, ViewScreen):
             "queue": Store(lambda group, offset, after: self._ask_page("queue", group, offset, after)),
         }
         self._landed = False
+        self._older: tuple[HistoryRow, ...] = ()
+        self._oldest_known = False
         self._evidence: EvidenceRead | None = None
         self._compared: Compared | None = None
         self._life: LifeRead | None = None
@@ -188,18 +193,50 @@ class DeskScreen(Deciding, Looking, ViewScreen):
             self._go_open(1, start=-1)
 
     def _show_history(self) -> None:
-        history = self.session.history
-        if history is None:
+        newest = self.session.history
+        if newest is None:
             return
-        drawn = [change_row(row, len(history) - at) for at, row in enumerate(history)]
+        history = self._with_older(newest)
+        drawn = [change_row(row) for row in history]
+        kept, texts = [row for row, _ in drawn], [text for _, text in drawn]
+        more = len(newest) >= HISTORY_ROWS and not self._oldest_known
         rows = self.pane_list("history")
-        rows.show(MemoryRows([row for row, _ in drawn], [text for _, text in drawn]))
+        rows.show(GrowingRows(kept, texts, self._ask_older) if more else MemoryRows(kept, texts))
         rows.empty = (
             (say("No type was changed here yet.", "dim"),),
             (say("Rulings are applied from the plan: P.", "dim"),),
         )
-        note: Line = (counted(len(history), "change", ink="dim"),) if history else (say("none yet", "dim"),)
+        note: Line = (say("none yet", "dim"),)
+        if history:
+            note = (counted(len(history), "change", ink="dim"), *((say(" and older", "dim"),) if more else NOTHING))
         self.query_one("#history-head", Heading).show(note)
+
+    def _with_older(self, newest: tuple[HistoryRow, ...]) -> tuple[HistoryRow, ...]:
+        """The newest changes with those read before them; where a gap has opened between the two, they are dropped."""
+        known = tuple(row for row in self._older if not newest or row.id < newest[-1].id)
+        if not newest or (known and known[0].id != newest[-1].id - 1):
+            known, self._oldest_known = (), False
+        self._older = known
+        return newest + known
+
+    def _ask_older(self) -> None:
+        bench, newest = self.session.bench, self.session.history
+        if bench is None or not newest:
+            return
+        before = (self._older or newest)[-1].id
+
+        def read() -> OlderRead:
+            return OlderRead(before, bench.history(before=before, limit=HISTORY_ROWS))
+
+        self.station.look("older", "reading older changes", read, self)
+
+    def on_older_read(self, message: OlderRead) -> None:
+        """Older changes are there: they follow those known, unless somebody wrote meanwhile."""
+        newest = self.session.history
+        if newest and (self._older or newest)[-1].id == message.before:
+            self._older += message.rows
+            self._oldest_known = len(message.rows) < HISTORY_ROWS
+            self._show_history()
 
     def _show_tabs(self) -> None:
         queue = self.session.queue

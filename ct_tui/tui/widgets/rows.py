@@ -17,7 +17,7 @@ from ct_tui.tui.text import NOTHING, Line, Piece, fit, say
 from ct_tui.tui.widgets.ink import PLAIN, Inked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual import events
     from textual.strip import Strip
@@ -101,6 +101,22 @@ class MemoryRows:
 
 
 NO_ROWS = MemoryRows((), ())
+
+
+class GrowingRows(MemoryRows):
+    """Rows of which more can be read: the last one stands for those, and coming into sight it has them read."""
+
+    def __init__(self, rows: Sequence[Row], texts: Sequence[str], more: Callable[[], None]) -> None:
+        super().__init__(rows, texts)
+        self._more = more
+
+    def __len__(self) -> int:
+        return super().__len__() + 1
+
+    def want(self, start: int, stop: int) -> None:  # noqa: ARG002 - only the end matters
+        """Have more read when the end comes into sight."""
+        if stop >= len(self):
+            self._more()
 
 
 class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
