@@ -278,9 +278,9 @@ def test_no_file_is_left_open_by_readers(brain: Brain) -> None:
             db.rows("SELECT 1")
 
     threads = [threading.Thread(target=read) for _ in range(10)]
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = len(list(Path("/dev/fd").iterdir()))
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path("/dev/fd").iterdir())) == before
