@@ -7,22 +7,29 @@ about has to be answered, and what contradicts it is shown before it is written 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal
 from textual.widgets import Input
 
-from ct_tui.domain.assertions import LIMITS, QUESTIONS, Found, Question, SourceKind, kind_of_source
+from ct_tui.domain.assertions import QUESTIONS, Found, Question, SourceKind
 from ct_tui.domain.errors import BadInput, CtTuiError
 from ct_tui.domain.names import is_blank, label_key
-from ct_tui.domain.provenance import Origin, parse_provenance
 from ct_tui.tui.asserted import assertion_lines, match_row, new_row, relation_row
+from ct_tui.tui.asserting import (
+    EndState,
+    end_words,
+    landing,
+    landing_words,
+    limit_words,
+    limits_of,
+    planned,
+    source_words,
+)
+from ct_tui.tui.dialogs.assert_confirm import AssertConfirm
 from ct_tui.tui.dialogs.base import Dialog, hints
-from ct_tui.tui.dialogs.policy import AgreeDialog
-from ct_tui.tui.lanes import unexpected
-from ct_tui.tui.messages import Asserted, AssertPlanned, LookedUp, Refused, RelationsRead
-from ct_tui.tui.text import NOTHING, data, drawn, number, say
+from ct_tui.tui.messages import AssertPlanned, LookedUp, RelationsRead
+from ct_tui.tui.text import data, number, say
 from ct_tui.tui.widgets.choice import Choice
 from ct_tui.tui.widgets.frame import Ends, Lines, Notice
 from ct_tui.tui.widgets.rows import MemoryRows, RowList
@@ -32,13 +39,10 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.app import ComposeResult
-    from textual.message import Message
     from textual.widget import Widget
 
-    from ct_tui.domain.assertions import Lookup, Match, Relation
-    from ct_tui.gate import GateMints
+    from ct_tui.domain.assertions import Match, Relation
     from ct_tui.heal.assertions import AssertionResult, Request
-    from ct_tui.heal.workbench import Workbench
     from ct_tui.tui.text import Line, Piece
     from ct_tui.tui.widgets.rows import Row
 
@@ -72,32 +76,6 @@ LABELS: dict[str, Piece] = {
     Question.START_IN_FUTURE.value: say("? Future", "warn"),
     Question.YEAR_DIFFERS.value: say("? Year", "warn"),
 }
-
-
-@dataclass
-class EndState:
-    """What is known of one end while it is typed."""
-
-    lookup: Lookup | None = None
-    picked: Match | None = None
-    new: bool = False
-    lands: str = ""
-    error: CtTuiError | None = None
-    generation: int = field(default=0)
-
-    @property
-    def match(self) -> Match | None:
-        """The entity meant: the one picked, else the only one of that name."""
-        if self.picked is not None:
-            return self.picked
-        return self.lookup.entity if self.lookup is not None else None
-
-    @property
-    def type(self) -> str | None:
-        """Its type, or that of a new one; None while it is not known."""
-        if self.new:
-            return self.lands or None
-        return self.match.type if self.match is not None else None
 
 
 class AssertDialog(Dialog):
@@ -289,7 +267,7 @@ class AssertDialog(Dialog):
             return
         end.generation += 1
         generation, label = end.generation, self._value(f"{name}-type") or None
-        self.station.look(f"name:{name}", "asking the gate", lambda: _landing(bench, name, generation, label), self)
+        self.station.look(f"name:{name}", "asking the gate", lambda: landing(bench, name, generation, label), self)
 
     # Relations
 
@@ -335,7 +313,7 @@ class AssertDialog(Dialog):
             self.on_assert_planned(AssertPlanned(generation, None, error))
             return
         self.station.look(
-            "planned", "working out what would be written", lambda: _planned(bench, request, generation), self
+            "planned", "working out what would be written", lambda: planned(bench, request, generation), self
         )
 
     def on_assert_planned(self, message: AssertPlanned) -> None:
@@ -343,16 +321,16 @@ class AssertDialog(Dialog):
         if message.generation != self._generation:
             return
         self._result = message.result
-        planned = self.query_one("#planned", Notice)
+        notice = self.query_one("#planned", Notice)
         if message.error is not None:
             error = message.error
             remedy = ((say("→ ", "key"), data(error.remedy)),) if error.remedy else ()
             details = tuple((say("  · ", "dim"), data(line)) for line in error.details[:5])
-            planned.show((say("✗ ", "bad"), data(error.message)), *details, *remedy)
+            notice.show((say("✗ ", "bad"), data(error.message)), *details, *remedy)
             self._show_questions(())
         elif message.result is not None:
             self._show_questions(message.result.assertion.questions)
-            planned.show(*assertion_lines(message.result.assertion))
+            notice.show(*assertion_lines(message.result.assertion))
 
     def _show_questions(self, questions: tuple[Question, ...]) -> None:
         for question in Question:
@@ -409,16 +387,16 @@ class AssertDialog(Dialog):
 
     def _show_states(self) -> None:
         for name in ENDS:
-            self._say(name, _end_words(self._ends[name], self._value(name)))
+            self._say(name, end_words(self._ends[name], self._value(name)))
             end = self._ends[name]
             if end.new:
-                self._say(f"{name}-type", _landing_words(end))
+                self._say(f"{name}-type", landing_words(end))
         self._say("relation", self._relation_words())
         unknown = self._choice("from").value == "unknown"
         self._say("from", (say("nobody knows since when", "dim") if unknown else say("when it began", "dim"),))
         open_end = self._choice("to").value == "open"
         self._say("to", (say("as far as anybody knows", "dim") if open_end else say("when it ended", "dim"),))
-        self._say("source", self._source_words())
+        self._say("source", source_words(self._value("source")))
         self._say("confidence", self._limit_words())
         self._say("statement", (say("checked for the year it names", "dim"),))
 
@@ -436,31 +414,10 @@ class AssertDialog(Dialog):
             return (say("✓ ", "ok"), *arrow)
         return (number(len(self._relations), "strong"), say(" fit ", "dim"), *arrow)
 
-    def _source_words(self) -> Line:
-        text = self._value("source")
-        if not text:
-            return (say("required: <channel>:<turn-id> or https://…", "warn"),)
-        try:
-            origin = parse_provenance(text).origin
-        except BadInput as error:
-            return (say("✗ ", "bad"), data(error.message))
-        return (say("✓ a web address", "ok"),) if origin is Origin.WEB else (say("✓ a turn of a conversation", "ok"),)
-
     def _limit_words(self) -> Line:
-        try:
-            kind = kind_of_source(parse_provenance(self._value("source")), self._choice("kind").value or None)
-        except BadInput:
-            return (say("by the kind of source", "dim"),)
-        limits = LIMITS[kind]
-        self._input("confidence").placeholder = f"{limits.usual:g}"
-        return (
-            say("usual ", "dim"),
-            drawn(f"{limits.usual:g}", "strong"),
-            say(", at most ", "dim"),
-            drawn(f"{limits.highest:g}"),
-            say(": ", "dim"),
-            data(limits.meaning, "dim"),
-        )
+        limits = limits_of(self._value("source"), self._choice("kind").value or None)
+        self._input("confidence").placeholder = "usual" if limits is None else f"{limits.usual:g}"
+        return limit_words(limits)
 
     # Candidates
 
@@ -584,105 +541,6 @@ class AssertDialog(Dialog):
         self._done(result)
 
 
-class AssertConfirm(AgreeDialog):
-    """The last question before a fact is written."""
-
-    AGREE = "Write"
-
-    def __init__(self, planned: AssertionResult, request: Request, done: Callable[[AssertionResult], None]) -> None:
-        super().__init__(say("Write this fact into the brain?", "title"))
-        self._planned = planned
-        self._request = request
-        self._done = done
-
-    def prepare(self) -> None:
-        """State what is written."""
-        new = sum(1 for end in (self._planned.assertion.subject, self._planned.assertion.object) if end.is_new)
-        rows: Line = (say("1 edge, 1 row of our own with window, confidence and source", "strong"),)
-        if new:
-            rows += (say(", ", "dim"), number(new, "strong"), say(" new through the gate", "strong"))
-        self.tell((data(str(self.session.places.brain), "dim"),), rows, *assertion_lines(self._planned.assertion))
-        super().prepare()
-
-    async def agree(self) -> None:
-        """Write it, once."""
-        bench, request = self.session.bench, self._request
-        if self.busy or self.over or bench is None:
-            return
-        self.begin_work()
-
-        def job() -> Message:
-            try:
-                return Asserted(bench.assert_fact(request, apply=True, mints=mints_of(bench)))
-            except CtTuiError as error:
-                return Refused(error)
-
-        self.station.write("writing a fact", job, self)
-
-    def on_asserted(self, message: Asserted) -> None:
-        """It stands in the brain."""
-        self.close()
-        self.station.read_all()
-        self._done(message.result)
-
-
 def _day(name: str) -> Input:
     hint = "2023, 2023-05 or 2023-05-17"
     return Input(placeholder=hint, compact=True, select_on_focus=False, id=name, classes="form-day")
-
-
-def _end_words(end: EndState, text: str) -> Line:
-    """What is known of an end, beside its field."""
-    if is_blank(text):
-        return (say("who or what", "dim"),)
-    if end.new:
-        return (say("+ new, through the gate", "warn"),)
-    lookup, match = end.lookup, end.match
-    if match is not None:
-        how: Line = (say("≡ merged into ", "ok"),) if _by_alias(end) else (say("✓ ", "ok"),)
-        name = (data(match.name), say(" · ", "faint")) if data(match.name).text != text else NOTHING
-        return (*how, *name, data(match.type, "type"), say(" · ", "faint"), data(match.id, "dim"))
-    if lookup is None:
-        return (say("looking…", "faint"),)
-    if lookup.found is Found.AMBIGUOUS:
-        return (say("? several are called that: choose one below", "warn"),)
-    if lookup.found is Found.NEAR:
-        return (say("? nobody is called that, but these are near", "warn"),)
-    return (say("✗ unknown: the list below makes a new one", "bad"),)
-
-
-def _by_alias(end: EndState) -> bool:
-    return end.picked is None and end.lookup is not None and end.lookup.found is Found.ALIAS
-
-
-def _landing_words(end: EndState) -> Line:
-    if end.error is not None:
-        return (say("✗ ", "bad"), data(end.error.message))
-    if not end.lands:
-        return (say("asking the gate…", "faint"),)
-    return (say("✓ lands as ", "ok"), data(end.lands, "type"))
-
-
-def mints_of(bench: Workbench) -> GateMints:
-    """The gate that lets new entities in, under the policy and the rulings of this moment."""
-    from ct_tui.domain.rulings import in_force
-    from ct_tui.gate import GateMints
-    from ct_tui.policy.load import load_policy
-
-    return GateMints(bench.brain, load_policy(bench.places.config), in_force(bench.table()))
-
-
-def _landing(bench: Workbench, name: str, generation: int, label: str | None) -> LookedUp:
-    try:
-        return LookedUp(name, generation, None, mints_of(bench).lands_as(label))
-    except CtTuiError as error:
-        return LookedUp(name, generation, None, "", error)
-
-
-def _planned(bench: Workbench, request: Request, generation: int) -> AssertPlanned:
-    try:
-        return AssertPlanned(generation, bench.assert_fact(request, mints=mints_of(bench)), None)
-    except CtTuiError as error:
-        return AssertPlanned(generation, None, error)
-    except Exception as error:  # noqa: BLE001 - the edge of a worker: the fault is shown where the fact would be
-        return AssertPlanned(generation, None, unexpected(error))
