@@ -17,6 +17,7 @@ from ct_tui.tui.widgets.rows import RowList
 if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
+    from textual.geometry import Size
     from textual.widget import Widget
 
     from ct_tui.domain.queue import QueueItem
@@ -32,6 +33,15 @@ LAST = 90
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
 BREADTHS: list[tuple[int, str]] | None = [(0, "-slim"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide")]
 HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (20, "-mid"), (44, "-tall")]
+
+
+def breadth_classes(size: Size) -> tuple[str, ...]:
+    """The classes that a screen of a size bears, so that it is styled once and not again after its first resize."""
+    fitting = (
+        [name for least, name in points or () if length >= least]
+        for length, points in ((size.width, BREADTHS), (size.height, HEIGHTS))
+    )
+    return tuple(names[-1] for names in fitting if names)
 
 
 def too_small() -> Lines:
@@ -126,6 +136,7 @@ class ViewScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The frame with the lists and the detail in it."""
+        self.add_class(*breadth_classes(self.app.size), update=False)
         yield Ends(id="topbar")
         yield Notice(id="banner")
         with Horizontal(id="body"):
@@ -452,6 +463,8 @@ class ViewScreen(Screen[None]):
 
     def strengthen(self) -> None:
         """Make the heading of the pane with the keyboard stand out."""
+        for head in self.query("#lists Heading").results(Heading):
+            head.strengthen(strong=self.rows.has_focus)
         self.query_one("#detail-head", Heading).strengthen(strong=self.in_detail)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
