@@ -359,6 +359,7 @@ BASE = (
     Action("app.help", ("?",), "keys", "Every key, by what it is for.", Group.APP, rank=90),
     Action("app.palette", ("ctrl+p",), "palette", "Find an action by its name.", Group.APP, typing=True, rank=91),
     Action("app.refresh", ("ctrl+r",), "read again", "Read the brain again.", Group.APP, typing=True),
+    Action("app.suspend", ("ctrl+z",), "to the shell", "Go to the shell; `fg` comes back.", Group.APP),
     Action("app.quit", ("q", "ctrl+q"), "quit", "Leave the workstation.", Group.APP, rank=99),
     Action(
         "app.interrupt",

@@ -436,6 +436,10 @@ class Workstation(App[int], inherit_bindings=False):
             data(shown_keys(self.registry["app.quit"]).split(" ")[0], "key"), say(" leaves the workstation.")
         )
 
+    def do_app_suspend(self) -> None:
+        """Give the terminal back to the shell until it calls."""
+        self.action_suspend_process()
+
     def do_app_quit(self) -> None:
         """Leave."""
         self.exit(0)

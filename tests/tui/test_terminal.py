@@ -157,6 +157,29 @@ def test_a_burst_of_keys_through_the_terminal(terminal: Terminal, user_dir: Path
     terminal.until("Take that suggestion")
 
 
+def test_ctrl_z_goes_to_the_shell_and_fg_comes_back(terminal: Terminal) -> None:
+    terminal.child.send("\x1a")
+    waiting = threading.Thread(
+        target=lambda: stopped.append(os.waitpid(terminal.child.pid, os.WUNTRACED)[1]), daemon=True
+    )
+    stopped: list[int] = []
+    waiting.start()
+    while waiting.is_alive():
+        terminal.read()
+    assert os.WIFSTOPPED(stopped[0])
+    terminal.read()
+    assert RESTORED in terminal.sent
+    terminal.sent = ""
+    os.kill(terminal.child.pid, signal.SIGCONT)
+    terminal.child.send("j")
+    end = time.monotonic() + 15
+    while "\x1b[?1049h" not in terminal.sent:
+        assert time.monotonic() < end
+        terminal.read()
+    terminal.child.send("q")
+    assert terminal.ended() == 0
+
+
 def test_the_terminal_can_go_away(october: Path) -> None:
     found = Terminal(october)
     found.until("What it could be")

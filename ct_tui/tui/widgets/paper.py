@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ct_tui.domain.visible import cell_width
 from ct_tui.tui.text import NOTHING, Line, Piece, drawn, fit, wrapped
 from ct_tui.tui.widgets.ink import Inked
 
@@ -132,8 +133,22 @@ class Paper(Inked, can_focus=True, inherit_bindings=False):
         return drawn("▐" if start <= y < start + size else " ", "faint")
 
 
+RUNNING = 18
+"""Cells above which a piece counts as running text; shorter ones before it are its sign, its key, or its time."""
+
+
 def _indent(line: Line) -> int:
-    """Cells that the lines a long one continues on are moved in by: as far as its own words are."""
+    """Cells that the lines a long one continues on are moved in by: to where its running text begins."""
+    before = 0
+    for piece in line:
+        size = cell_width(piece.text)
+        if size > RUNNING and not piece.text.isspace():
+            return before + size - cell_width(piece.text.lstrip(" "))
+        before += size
+    return _lead(line)
+
+
+def _lead(line: Line) -> int:
     lead = 0
     for piece in line:
         stripped = piece.text.lstrip(" ")
