@@ -54,6 +54,35 @@ def test_one_strict_source_among_off_ones_gates(app: Lab) -> None:
     assert counts(app.heal()) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    "config", [{"ingest": {"ontology_default": "off"}}, {"ontology": {"schema": "off"}}], ids=["default", "schema"]
+)
+def test_a_host_that_is_off_shields_everybody_without_a_row_of_their_own(app: Lab, config: dict[str, Any]) -> None:
+    app.case.write_config(config)
+    app.case.entity("own", "agent")
+    app.case.manifest("own", {"node_types": [{"type": "role"}], "edge_types": [], "fallback_node_type": "role"})
+    report = app.heal()
+    assert counts(report) == (1, 0)
+    assert (app.type_of("e1"), app.type_of("own")) == ("agent", "role")
+    assert report.shielded == 1
+
+
+def test_an_off_source_shields_even_an_entity_with_a_strict_row_of_its_own(app: Lab) -> None:
+    app.case.folders(ops="off")
+    app.case.manifest("e1", {"node_types": [{"type": "role"}], "edge_types": [], "fallback_node_type": "role"})
+    from_document(app, "e1", "ops/a.md")
+    assert app.heal().retyped == 0
+    assert app.type_of("e1") == "agent"
+
+
+def test_a_tier_fact_that_is_not_strict_gates_nobody(app: Lab) -> None:
+    app.case.run("UPDATE llm_wiki_entity_manifests SET mode = 'emergent'")
+    report = app.heal()
+    assert counts(report) == (0, 0)
+    assert report.unmarked_tier_fact
+    assert app.items() == []
+
+
 def test_ho05_a_gate_skipped_origin_waits_for_a_human(app: Lab) -> None:
     app.case.origin("e1", "gate_skipped", "agent")
     report = app.heal()

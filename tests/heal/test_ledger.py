@@ -128,6 +128,8 @@ def test_history_by_ruling_reason_and_run_and_in_pages(desk: Lab) -> None:
         assert [h.name for h in bench.history(ruling=1)] == ["Bob", "Ada"]
         first = bench.history(limit=2)
         assert first == everything[:2]
+        assert bench.history(before=first[-1].id) == everything[2:]
+        assert bench.history(before=everything[-1].id) == ()
 
 
 def test_runs_say_what_they_did(desk: Lab) -> None:
