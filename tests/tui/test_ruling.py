@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.rulings import Alias, Keep, Legalize, Retype, Revoke
-from ct_tui.tui.dialogs.decide import parse_until
+from ct_tui.tui.dialogs.common import parse_until
 from tests.tui.deck import Deck, deck, make_key, write
 
 if TYPE_CHECKING:
@@ -337,3 +338,33 @@ async def test_what_is_typed_and_signed_in_one_burst_is_signed_whole(october: Pa
         assert table is not None
         assert table.entries[0].ruling is not None
         assert table.entries[0].ruling.reason == "Seen, and left as it is for the winter."
+
+
+async def test_a_key_of_ones_own_is_taken_and_trusted(october: Path, user_dir: Path, tmp_path: Path) -> None:
+    file = tmp_path / "id_ed25519"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(file)], check=True)  # noqa: ASYNC221
+    (user_dir / "keys").mkdir()
+    (user_dir / "keys" / "rubbish").write_text("no key")
+    async with deck(october) as d:
+        await d.press("j", "1", "enter")
+        assert d.front == "KeyDialog"
+        assert "rubbish" in d.text
+        await d.press("shift+tab", "right")
+        await d.press("tab")
+        await d.type("grace@example.org")
+        await d.press("tab")
+        await d.type(str(tmp_path / "nothing"))
+        await d.press("enter")
+        assert d.front == "KeyDialog"
+        assert "There is no key file" in d.text, d.text
+        for _ in range(len(str(tmp_path / "nothing"))):
+            await d.pilot.press("backspace")
+        await d.type(str(file))
+        await d.press("enter")
+        assert d.front == "desk", d.text
+        table = d.app.session.table
+        assert table is not None
+        assert table.entries[0].ruling is not None
+        assert table.entries[0].ruling.ruled_by == "grace@example.org"
+    assert "grace@example.org" in (user_dir / "allowed_signers").read_text()
+    assert list((user_dir / "keys").iterdir()) == [user_dir / "keys" / "rubbish"], "the user's own key is not copied"

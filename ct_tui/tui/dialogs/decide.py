@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input
@@ -13,6 +11,7 @@ from ct_tui.domain.manifest import TIER_FACT, EdgeType
 from ct_tui.domain.names import label_key
 from ct_tui.domain.rulings import SEED_FAMILY, Keep, Legalize, Revoke
 from ct_tui.tui.dialogs.base import hints
+from ct_tui.tui.dialogs.common import MarkedDialog, UntilDialog
 from ct_tui.tui.dialogs.ruling import RulingDialog, required
 from ct_tui.tui.edge_messages import SignaturesRead
 from ct_tui.tui.papers import suggestion_line
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from ct_tui.heal.workbench import Workbench
     from ct_tui.tui.dialogs.ruling import Decided
     from ct_tui.tui.text import Line, Piece
-
-MOST_DAYS = 3650
 
 
 class MapDialog(RulingDialog):
@@ -309,7 +306,7 @@ def _signature_row(edge: EdgeType, count: int) -> Row:
     return Row(_signature_key(edge), edge, draw)
 
 
-class KeepDialog(RulingDialog):
+class KeepDialog(UntilDialog):
     """Seen and left: out of the queue until a day or for good, always in the census."""
 
     VERB = "keep"
@@ -321,29 +318,13 @@ class KeepDialog(RulingDialog):
         self._label = label
         self._entities = entities
 
-    def compose_fields(self) -> ComposeResult:
-        """Until when."""
-        yield Lines(
-            ((say("Until: a day such as 2027-01-31, or +30 days, or empty for good", "head"),),), classes="label"
-        )
-        yield Input(placeholder="for good", compact=True, id="until")
-
-    def begin(self) -> None:
-        """The reason is what is missing."""
-        self.set_focus(self.reason)
-
-    def own_fields(self) -> list[Widget]:
-        """The day."""
-        return [self.query_one("#until")]
-
     def words(self) -> str:
         """What is decided."""
         return f"keep {self._label}" if self._label is not None else f"keep {len(self._entities)} entities"
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
         """The body from the field."""
-        until = parse_until(self.query_one("#until", Input).value, dt.datetime.now(dt.UTC).date())
-        body = Keep(self._label, self._entities, until)
+        body = Keep(self._label, self._entities, self.until())
         return lambda _: (body,)
 
 
@@ -376,103 +357,23 @@ class RevokeDialog(RulingDialog):
         return lambda _: (body,)
 
 
-class AdoptDialog(RulingDialog):
+class AdoptDialog(MarkedDialog):
     """Proposals that come unsigned: adopting them, each or all, makes them the curator's rulings."""
 
     VERB = "adopt"
-    REASON_WORDS = "Added to each reason, if anything"
-    NEEDS_REASON = False
-    KEYS = {"space": "toggle", "asterisk": "toggle_all", "j": "do_dialog_down", "k": "do_dialog_up", "e": "edit"}  # noqa: RUF012
 
     def __init__(self, proposals: Sequence[tuple[Body, str]], *, done: Callable[[Decided], None]) -> None:
-        super().__init__(
-            say("Adopt proposals", "title"),
-            say(" · each carries its own reason", "dim"),
-            done=done,
-        )
-        self._proposals = list(proposals)
+        super().__init__(say("Adopt proposals", "title"), drafts=proposals, done=done)
 
-    def compose_fields(self) -> ComposeResult:
-        """The proposals with marks."""
-        yield RowList(id="proposals")
+    def draft_row(self, at: int) -> Row:
+        """One proposal with its reason."""
+        body, reason = self.drafts[at]
 
-    def prepare(self) -> None:
-        """All are marked to begin with."""
-        super().prepare()
-        rows = [_proposal_row(at, body, reason) for at, (body, reason) in enumerate(self._proposals)]
-        self.proposals.show(MemoryRows(rows, [row.key for row in rows]))
-        self.proposals.toggle_all()
-        self.changed()
+        def draw(width: int) -> Line:
+            return (blank(1), *fit((data(str(body), "type"),), max(20, width // 3)), blank(1), data(reason, "dim"))
 
-    @property
-    def proposals(self) -> RowList:
-        """The list."""
-        return self.query_one("#proposals", RowList)
-
-    def own_fields(self) -> list[Widget]:
-        """The list."""
-        return [self.proposals]
-
-    def toggle(self) -> None:
-        """Take one in or leave it out."""
-        self.proposals.toggle_mark()
-        self.changed()
-
-    def toggle_all(self) -> None:
-        """All or none."""
-        self.proposals.toggle_all()
-        self.changed()
-
-    def edit(self) -> None:
-        """Edit what is added to each reason."""
-        self.set_focus(self.reason)
-
-    def hint(self) -> Line:
-        """The keys of the dialog."""
-        return hints(
-            ("⏎", "sign"), ("space", "in or out"), ("*", "all or none"), ("e", "add to the reason"), ("esc", "leave")
-        )
+        return Row(str(at), body, draw)
 
     def words(self) -> str:
         """What is decided."""
-        return f"adopt {len(self.proposals.marks)} proposals"
-
-    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
-        """The bodies that are marked, in their order."""
-        wanted = sorted(int(key) for key in self.proposals.marks)
-        if not wanted:
-            raise BadInput("none is marked", "space takes one in")
-        bodies = tuple(self._proposals[at][0] for at in wanted)
-        return lambda _: bodies
-
-    def reasons_of(self, typed: str) -> Callable[[Body], str]:
-        """Each keeps its own reason; what is typed is added to it."""
-        own = dict(self._proposals)
-        return lambda body: f"{own[body]} {typed}".strip()
-
-
-def _proposal_row(at: int, body: Body, reason: str) -> Row:
-    def draw(width: int) -> Line:
-        return (blank(1), *fit((data(str(body), "type"),), max(20, width // 3)), blank(1), data(reason, "dim"))
-
-    return Row(str(at), body, draw)
-
-
-_DAYS = re.compile(r"\+\s*(\d{1,4})\s*(?:d|days?)?\Z")
-
-
-def parse_until(text: str, today: dt.date) -> dt.date | None:
-    """A day, `+30` for so many days from today, or None for nothing; raises BadInput."""
-    text = text.strip()
-    if not text:
-        return None
-    ahead = _DAYS.match(text)
-    if ahead is not None:
-        days = int(ahead.group(1))
-        if days > MOST_DAYS:
-            raise BadInput("that is more than ten years", "leave it empty to keep it for good")
-        return today + dt.timedelta(days=days)
-    try:
-        return dt.date.fromisoformat(text)
-    except ValueError as error:
-        raise BadInput(f"{text!r} is no day", "such as 2027-01-31, or +30 for thirty days from today") from error
+        return f"adopt {len(self.marked)} proposals"

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
 
-from textual.widgets import Input
-
 from ct_tui.domain.rulings import Except
-from ct_tui.tui.dialogs.decide import parse_until
-from ct_tui.tui.dialogs.ruling import RulingDialog
+from ct_tui.tui.dialogs.common import UntilDialog
 from ct_tui.tui.text import NOTHING, blank, counted, data, say
-from ct_tui.tui.widgets.frame import Lines, Notice
+from ct_tui.tui.widgets.frame import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
-    from textual.widget import Widget
 
     from ct_tui.domain.lint.model import Finding
     from ct_tui.domain.queue import Impact
@@ -30,7 +25,7 @@ SHOWN = 4
 """Findings that are listed in the dialog; the others are counted."""
 
 
-class ExceptDialog(RulingDialog):
+class ExceptDialog(UntilDialog):
     """These findings are seen and accepted; one ruling for each rule that they belong to."""
 
     VERB = "except"
@@ -48,10 +43,7 @@ class ExceptDialog(RulingDialog):
     def compose_fields(self) -> ComposeResult:
         """What is accepted, and until when."""
         yield Notice(id="accepted")
-        yield Lines(
-            ((say("Until: a day such as 2027-01-31, or +30 days, or empty for good", "head"),),), classes="label"
-        )
-        yield Input(placeholder="for good", compact=True, id="until")
+        yield from super().compose_fields()
 
     def prepare(self) -> None:
         """List what is accepted."""
@@ -62,14 +54,6 @@ class ExceptDialog(RulingDialog):
             *lines, *(((say("  and "), counted(more, "more", "more")),) if more > 0 else ())
         )
 
-    def begin(self) -> None:
-        """The reason is what is missing."""
-        self.set_focus(self.reason)
-
-    def own_fields(self) -> list[Widget]:
-        """The day."""
-        return [self.query_one("#until")]
-
     def words(self) -> str:
         """What is decided."""
         rules = ", ".join(dict.fromkeys(f.rule for f in self._findings))
@@ -77,7 +61,7 @@ class ExceptDialog(RulingDialog):
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
         """One body a rule, with everything that is accepted of it."""
-        until = parse_until(self.query_one("#until", Input).value, dt.datetime.now(dt.UTC).date())
+        until = self.until()
         by_rule: dict[str, dict[str, None]] = {}
         for finding in self._findings:
             by_rule.setdefault(finding.rule, {})[finding.focus.id] = None

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
-
-from textual.widgets import Input
 
 from ct_tui.domain.duplicates import apart_reason, keep_apart, not_now
 from ct_tui.domain.errors import BadInput
 from ct_tui.tui.cases import Decision, staged_words
 from ct_tui.tui.compare import loops_words
 from ct_tui.tui.dialogs.base import hints
-from ct_tui.tui.dialogs.decide import parse_until
+from ct_tui.tui.dialogs.common import MarkedDialog, UntilDialog
 from ct_tui.tui.dialogs.ruling import RulingDialog
 from ct_tui.tui.messages import BodiesKnown
 from ct_tui.tui.text import NOTHING, blank, counted, data, fit, number, right, say
-from ct_tui.tui.widgets.frame import Lines
 from ct_tui.tui.widgets.rows import MemoryRows, Row, RowList
 
 if TYPE_CHECKING:
@@ -127,7 +123,7 @@ class MergeDialog(RulingDialog):
             self.reason.text = self._filled
 
 
-class ApartDialog(RulingDialog):
+class ApartDialog(UntilDialog):
     """They are different things: no heal and no merge joins them, for good or until a day."""
 
     VERB = "apart"
@@ -144,21 +140,6 @@ class ApartDialog(RulingDialog):
         )
         self._case = case
 
-    def compose_fields(self) -> ComposeResult:
-        """Until when."""
-        yield Lines(
-            ((say("Until: a day such as 2027-01-31, or +30 days, or empty for good", "head"),),), classes="label"
-        )
-        yield Input(placeholder="for good", compact=True, id="until")
-
-    def begin(self) -> None:
-        """The reason is there already, and can be edited."""
-        self.set_focus(self.reason)
-
-    def own_fields(self) -> list[Widget]:
-        """The day."""
-        return [self.query_one("#until")]
-
     def edit(self) -> None:
         """Edit the reason."""
         self.set_focus(self.reason)
@@ -169,7 +150,7 @@ class ApartDialog(RulingDialog):
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
         """The body from the field."""
-        until = parse_until(self.query_one("#until", Input).value, dt.datetime.now(dt.UTC).date())
+        until = self.until()
         body = keep_apart(self._case.ids) if until is None else not_now(self._case.ids, until)
         return lambda _: (body,)
 
@@ -179,103 +160,59 @@ class ApartDialog(RulingDialog):
         return tuple((say("▸ ", "key"), data(note)) for note in notes)
 
 
-class PileDialog(RulingDialog):
+class PileDialog(MarkedDialog):
     """Decisions that were piled up: each carries its own reason, and all are signed together or none."""
 
     VERB = "pile"
-    REASON_WORDS = "Added to each reason, if anything"
-    NEEDS_REASON = False
-    KEYS = {"space": "toggle", "asterisk": "toggle_all", "j": "do_dialog_down", "k": "do_dialog_up", "e": "edit"}  # noqa: RUF012
 
     def __init__(self, decisions: Sequence[Decision], *, done: Callable[[Decided], None]) -> None:
+        self._decisions = list(decisions)
         super().__init__(
             say("Sign ", "title"),
             counted(len(decisions), "decision", ink="title"),
-            say(" · each carries its own reason", "dim"),
+            drafts=[(decision.body, data(decision.reason).text) for decision in decisions],
             done=done,
         )
-        self._decisions = list(decisions)
 
-    def compose_fields(self) -> ComposeResult:
-        """The decisions with marks."""
-        yield RowList(id="piled")
+    def draft_row(self, at: int) -> Row:
+        """One decision with its reason."""
+        decision = self._decisions[at]
 
-    def prepare(self) -> None:
-        """All are marked to begin with."""
-        rows = [_decision_row(decision) for decision in self._decisions]
-        self.piled.show(MemoryRows(rows, [row.key for row in rows]))
-        self.piled.toggle_all()
-        super().prepare()
+        def draw(width: int) -> Line:
+            return (
+                *fit((data(decision.case.name),), max(12, width // 3)),
+                blank(1),
+                *fit(staged_words(decision), 20),
+                blank(1),
+                data(decision.reason, "dim"),
+            )
 
-    @property
-    def piled(self) -> RowList:
-        """The list."""
-        return self.query_one("#piled", RowList)
+        return Row(str(at), decision, draw)
 
     @property
-    def marked(self) -> tuple[Decision, ...]:
+    def chosen(self) -> tuple[Decision, ...]:
         """The decisions that are to be signed."""
-        return tuple(d for d in self._decisions if d.case.key in self.piled.marks)
-
-    def own_fields(self) -> list[Widget]:
-        """The list."""
-        return [self.piled]
-
-    def toggle(self) -> None:
-        """Take one in or leave it out."""
-        self.piled.toggle_mark()
-        self.changed()
-
-    def toggle_all(self) -> None:
-        """All or none."""
-        self.piled.toggle_all()
-        self.changed()
-
-    def edit(self) -> None:
-        """Add to the reasons."""
-        self.set_focus(self.reason)
-
-    def hint(self) -> Line:
-        """The keys of the dialog."""
-        return hints(
-            ("⏎", "sign all marked"),
-            ("space", "in or out"),
-            ("*", "all or none"),
-            ("e", "add to the reasons"),
-            ("esc", "leave"),
-        )
+        return tuple(self._decisions[at] for at in self.marked)
 
     def words(self) -> str:
         """What is decided."""
-        return f"{len(self.piled.marks)} decisions on duplicates"
+        return f"{len(self.marked)} decisions on duplicates"
 
     def target(self) -> str:
-        """The keys of the cases that were signed, so that their decisions are taken off the pile."""
-        return "\n".join(d.case.key for d in self.marked)
+        """The keys of the cases that are signed, so that their decisions are taken off the pile."""
+        return "\n".join(decision.case.key for decision in self.chosen)
 
     def changed(self) -> None:
         """What would be signed is known without reading: the loops were counted with the cases."""
         self._generation += 1
-        marked = self.marked
-        error = None if marked else BadInput("none is marked", "space takes one in")
-        self.on_bodies_known(BodiesKnown(self._generation, tuple(d.body for d in marked), (), error))
-
-    def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
-        """The bodies that are marked, in their order."""
-        bodies = tuple(d.body for d in self.marked)
-        if not bodies:
-            raise BadInput("none is marked", "space takes one in")
-        return lambda _: bodies
-
-    def reasons_of(self, typed: str) -> Callable[[Body], str]:
-        """Each has its own reason; what is typed is added to it."""
-        own = {d.body: data(d.reason).text for d in self._decisions}
-        return lambda body: f"{own[body]} {typed}".strip()
+        bodies = tuple(decision.body for decision in self.chosen)
+        error = None if bodies else BadInput("none is marked", "space takes one in")
+        self.on_bodies_known(BodiesKnown(self._generation, bodies, (), error))
 
     def impact_words(self, impacts: Sequence[Impact]) -> tuple[Line, ...]:
         """All redirects and loops of the decisions that are marked."""
         del impacts
-        merges = [d for d in self.marked if d.survivor is not None]
+        merges = [d for d in self.chosen if d.survivor is not None]
         redirects = sum(len(d.case.ids) - 1 for d in merges)
         apart = len(self.marked) - len(merges)
         loops = sum(len(d.case.self_loops) for d in merges)
@@ -316,19 +253,6 @@ def _member_row(at: int, member: Weight) -> Row:
         )
 
     return Row(member.id, member, draw, markable=False)
-
-
-def _decision_row(decision: Decision) -> Row:
-    def draw(width: int) -> Line:
-        return (
-            *fit((data(decision.case.name),), max(12, width // 3)),
-            blank(1),
-            *fit(staged_words(decision), 20),
-            blank(1),
-            data(decision.reason, "dim"),
-        )
-
-    return Row(decision.case.key, decision, draw)
 
 
 def _redirect_line(losers: Sequence[str], survivor: str) -> Line:
