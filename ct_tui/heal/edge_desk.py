@@ -7,7 +7,6 @@ rulings never answer the same violation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
@@ -19,6 +18,7 @@ from ct_tui.heal.edge_ends import EndView, end_views
 from ct_tui.heal.edge_matrix import OPEN_STATES, DeskCell, EdgeMap, build_map, names_of
 from ct_tui.heal.edge_rulings import repair_bodies
 from ct_tui.heal.edge_weigh import RepairScope, Scale, Weighed
+from ct_tui.heal.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,8 +91,9 @@ class EdgeDesk:
         self._lens = lens
         self._questions = questions
         self._scale = Scale(lens, self._bodies)
+        self.lock = lens.lock
 
-    @cached_property
+    @kept
     def map(self) -> EdgeMap:
         """The matrix, now and after the plan."""
         return build_map(self._lens)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
@@ -32,9 +31,11 @@ from ct_tui.domain.names import label_key
 from ct_tui.domain.plan import EdgeChangeKind, EdgeEffect
 from ct_tui.domain.queue import EdgeView
 from ct_tui.domain.rulings import Alias, EdgeRepair, Legalize, Merge, Repair, Retype, Ruling
+from ct_tui.heal.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.edges import Edge, EdgeHistoryRow
@@ -115,38 +116,45 @@ class EdgeReport:
 class EdgeLens:
     """The edges as one situation sees them; each part is read when it is first asked for, then kept."""
 
-    def __init__(self, brain: Brain, situation: Situation, plan: Callable[[], Plan]) -> None:
+    def __init__(
+        self,
+        brain: Brain,
+        situation: Situation,
+        plan: Callable[[], Plan],
+        lock: AbstractContextManager[Any] | None = None,
+    ) -> None:
         """`plan` gives what is considered: for a heal all but the repairs of edges, for an undo the whole of it.
 
-        It is asked when something first depends on it.
+        It is asked when something first depends on it. Where it is made under a lock, that one has to be the `lock`
+        given here: with two locks, two threads could come to them in different order.
         """
         self.brain = brain
         self.situation = situation
-        self.lock = threading.RLock()
+        self.lock = lock if lock is not None else threading.RLock()
         self._plan = plan
 
-    @cached_property
+    @kept
     def plan(self) -> Plan:
         """The plan that is considered."""
         return self._plan()
 
-    @cached_property
+    @kept
     def now(self) -> Rulebook:
         """The definitions as the manifests stand."""
         return rulebook(self.situation.state.manifests)
 
-    @cached_property
+    @kept
     def then(self) -> Rulebook:
         """The definitions once the plan has run; an undo leaves them alone."""
         return self.now if self.plan.undoes is not None else rulebook(self.situation.manifests)
 
-    @cached_property
+    @kept
     def marks(self) -> Scope:
         """What is spared, fixed or judged by a row of its own."""
         with self.lock, self.brain.snapshot() as db:
             return read_scope(db, self.situation)
 
-    @cached_property
+    @kept
     def scope(self) -> Scope:
         """How ends are seen: their marks, and the types that the plan gives, a merged id having its survivor's."""
         moves = {change.entity: change.to_type for change in self.plan.changes}
@@ -157,13 +165,13 @@ class EdgeLens:
             moves.update({i: moves.get(end) or types[end][1] for i, end in merges.items() if end in types})
         return replace(self.marks, moves=moves)
 
-    @cached_property
+    @kept
     def triples(self) -> Triples:
         """All edges, counted; their ends know what the plan makes of them."""
         with self.lock, self.brain.snapshot() as db:
             return self.reader(db).triples()
 
-    @cached_property
+    @kept
     def repairs(self) -> RepairPlan:
         """What the edge rulings in force still have to do."""
         return self._repair_parts[0]
@@ -173,7 +181,7 @@ class EdgeLens:
         """The edges that rulings in force name, as they stand."""
         return self._repair_parts[1]
 
-    @cached_property
+    @kept
     def _repair_parts(self) -> tuple[RepairPlan, dict[str, Subject]]:
         repairs = self.situation.acting.repairs
         undoing = self.plan.undoes is not None
@@ -188,7 +196,7 @@ class EdgeLens:
             past = _past(edge_history(db, self.situation.schema, edges=ids))
             return plan_repairs(repairs, settled, past, self.then, lambda row: twin_of(db, row)), subjects
 
-    @cached_property
+    @kept
     def _repaired(self) -> tuple[tuple[EdgeChange, Triple | None, Triple | None], ...]:
         """Each repair with the edge's triple before it (as it stands) and after the whole plan; None is no edge."""
         back = [c.after for c in self.repairs.changes if c.before is None and c.after is not None]
@@ -205,7 +213,7 @@ class EdgeLens:
                 found.append((change, before, after_triple(change, before.settled)))
         return tuple(found)
 
-    @cached_property
+    @kept
     def planned(self) -> Triples:
         """The edges counted as if the plan had run."""
         settled = self.triples.after()
@@ -310,7 +318,7 @@ class EdgeLens:
 
     # Effects
 
-    @cached_property
+    @kept
     def effect(self) -> EdgeEffect:
         """What the plan does to the edges of the whole brain: `still_violating` are all that stay broken."""
         with self.lock:
@@ -324,7 +332,7 @@ class EdgeLens:
                 tally.add(was, None if after is None else self.then.state(after), 1)
             return tally.effect
 
-    @cached_property
+    @kept
     def flows(self) -> dict[tuple[str, str], EdgeEffect]:
         """For each from → to of the plan, what it does to the edges of the entities that move."""
         tallies: dict[tuple[str, str], EffectTally] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, with_tallies
@@ -16,6 +15,7 @@ from ct_tui.heal.edge_desk import EdgeDesk
 from ct_tui.heal.edge_queue import EdgeQuestions
 from ct_tui.heal.edges import EdgeLens
 from ct_tui.heal.held import held_proposals
+from ct_tui.heal.kept import kept
 from ct_tui.heal.policy_desk import PolicyDesk
 from ct_tui.heal.review import build_queue
 from ct_tui.heal.survey import Survey, quick_tally, survey
@@ -74,50 +74,50 @@ class View:
     config: Path
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    @cached_property
+    @kept
     def found(self) -> Survey:
         """The survey of all entities that heal has anything to say about."""
         with self.brain.snapshot() as db:
             return survey(db, self.situation)
 
-    @cached_property
+    @kept
     def types_and_merges(self) -> Plan:
         """What heal would do now, but for the repairs of edges, which depend on it."""
         return _with_merges(self, planner.make_plan(self.situation, self.found))
 
-    @cached_property
+    @kept
     def plan(self) -> Plan:
         """What heal would do now."""
         return _with_edges(self, self.types_and_merges)
 
-    @cached_property
+    @kept
     def edges(self) -> EdgeLens:
         """The brain's edges, as they are and as the plan makes them."""
-        return EdgeLens(self.brain, self.situation, lambda: self.types_and_merges)
+        return EdgeLens(self.brain, self.situation, lambda: self.types_and_merges, self.lock)
 
-    @cached_property
+    @kept
     def edge_questions(self) -> EdgeQuestions:
         """The violations that stay open, as questions."""
         return EdgeQuestions(self.edges)
 
-    @cached_property
+    @kept
     def edge_desk(self) -> EdgeDesk:
         """The edges for a person to work on."""
         return EdgeDesk(self.edges, self.edge_questions)
 
-    @cached_property
+    @kept
     def policy_desk(self) -> PolicyDesk:
         """The policy for a person to work on."""
         return PolicyDesk(self.brain, self.config, self.situation, lambda: self.found)
 
-    @cached_property
+    @kept
     def census(self) -> Census:
         """The drift census with dispositions."""
         vocabulary = self.situation.state.manifests.vocabulary
         tallied = with_tallies(census(self.type_counts, vocabulary), self._tallies())
         return replace(tallied, types=tuple(self._targets(t) for t in tallied.types))
 
-    @cached_property
+    @kept
     def queue(self) -> Queue:
         """The review queue."""
         with self.brain.snapshot() as db:
@@ -129,7 +129,7 @@ class View:
             ]
             return build_queue(db, self.situation, self.found, fits=self.edges.fits, held=held, extra=extra)
 
-    @cached_property
+    @kept
     def first_queue(self) -> Queue:
         """The questions that the entities alone ask, without edges, duplicates and findings."""
         with self.brain.snapshot() as db:
@@ -147,7 +147,7 @@ class View:
         with self.lock:
             return getattr(self, name)
 
-    @cached_property
+    @kept
     def lint_report(self) -> LintReport:
         """What the curation rules find."""
         return lint.lint(self.brain, self.situation)
