@@ -356,7 +356,7 @@ async def test_a_key_of_ones_own_is_taken_and_trusted(october: Path, user_dir: P
         await d.type(str(tmp_path / "nothing"))
         await d.press("enter")
         assert d.front == "KeyDialog"
-        assert "There is no key file" in d.text, d.text
+        assert "✗ There is no key" in d.text, d.text
         for _ in range(len(str(tmp_path / "nothing"))):
             await d.pilot.press("backspace")
         await d.type(str(file))

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
-from ct_tui.tui.screens.base import BREADTHS, HEIGHTS, too_small
+from ct_tui.tui.screens.base import BREADTHS, HEIGHTS, breadth_classes, too_small
 from ct_tui.tui.text import data, error_lines, say
 from ct_tui.tui.widgets.frame import Ends, Notice
 from ct_tui.tui.widgets.rows import RowList
@@ -56,6 +56,7 @@ class Dialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """The box."""
+        self.add_class(*breadth_classes(self.app.size), update=False)
         with Vertical(id="box"):
             yield Ends(id="dialog-title")
             yield from self.compose_body()
@@ -133,7 +134,8 @@ class Dialog(ModalScreen[None]):
 
     def refuse(self, error: CtTuiError) -> None:
         """Say inside the box why it cannot be done."""
-        self.query_one("#dialog-error", Notice).show(*error_lines(error)[1:])
+        _, first, *rest = error_lines(error)
+        self.query_one("#dialog-error", Notice).show((say("✗ ", "bad"), *first), *rest)
 
     def object_to(self, *line: Piece) -> None:
         """Say inside the box what is missing."""
