@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ def main() -> None:
 
 
 def _open_workstation(places: Places, read_only: bool) -> int:  # noqa: FBT001 - the command line's Opener
+    # Nothing that is imported for the first paint is ever garbage; the workstation lets the collector go on.
+    gc.disable()
     from ct_tui.tui.app import run
 
     return run(places, read_only)

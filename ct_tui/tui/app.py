@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import inspect
 import os
 import signal
@@ -77,6 +78,8 @@ class Workstation(App[int], inherit_bindings=False):
         self.register_theme(LIGHT)
         wanted = first_theme()
         self.theme = wanted if wanted in self.available_themes else DARK.name
+        self._styled_with: dict[str, str] | None = self.get_css_variables()
+        self.stylesheet.set_variables(self._styled_with)
         self.views = {view.name: view for view in find_views()}
         self.registry = registry or load_registry(all_actions(tuple(self.views.values())), places.user_dir)
         self.session = Session(places)
@@ -97,6 +100,15 @@ class Workstation(App[int], inherit_bindings=False):
         colours = self.current_theme.to_color_system().generate()
         return {name: _resolved(value, colours) for name, value in theme.DEFAULTS.items()}
 
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's own signature
+        """Parse the styles and style every node anew, but at the start where the theme changed nothing in them.
+
+        Textual does it once more at each start, and the first paint would have to wait for it.
+        """
+        first, self._styled_with = self._styled_with, None
+        if first is None or first != self.get_css_variables():
+            super().refresh_css(animate=animate)
+
     # Opening
 
     def get_default_screen(self) -> Screen[None]:
@@ -105,6 +117,9 @@ class Workstation(App[int], inherit_bindings=False):
 
     def on_ready(self) -> None:
         """The frame is painted: now the brain is opened, with all the imports that needs."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         self._survey.put(errand(self._open, NotOpened, self))
         self.set_interval(POLL_SECONDS, self._poll)
 
@@ -128,7 +143,8 @@ class Workstation(App[int], inherit_bindings=False):
     def resting(self) -> bool:
         """Whether nothing is being read, written, or waiting to be."""
         lanes = (self._look, self._survey, self.writing)
-        return all(lane.idle for lane in lanes) and not self._reading
+        beside = self.linting.running or self.comparing.running
+        return all(lane.idle for lane in lanes) and not self._reading and not beside
 
     # Reading
 

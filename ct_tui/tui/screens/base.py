@@ -32,7 +32,7 @@ LAST = 90
 """Rank of the key that stands at the right end of the last line, whatever else fits."""
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
 BREADTHS: list[tuple[int, str]] | None = [(0, "-slim"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide")]
-HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (20, "-mid"), (44, "-tall")]
+HEIGHTS: list[tuple[int, str]] | None = [(0, "-flat"), (LEAST_HEIGHT, "-low"), (24, "-mid"), (44, "-tall")]
 
 
 def breadth_classes(size: Size) -> tuple[str, ...]:
