@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.names import is_blank, label_key
 
@@ -106,6 +106,57 @@ class Tally:
         return self.counts.get(disposition, 0)
 
 
+@dataclass(frozen=True)
+class Drift:
+    """Policy drift: the config changed since the watermark; `old_stamped_at` in milliseconds, 0 if unknown."""
+
+    old_hash: str
+    old_stamped_at: int
+    new_hash: str
+    confirmed: bool = False
+    waived: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The object as the heal report prints it."""
+        return {
+            "old_hash": self.old_hash,
+            "old_stamped_at": self.old_stamped_at,
+            "new_hash": self.new_hash,
+            "confirmed": self.confirmed,
+            "waived": self.waived,
+        }
+
+
+@dataclass(frozen=True)
+class CensusReport:
+    """The census with what surrounds it, as `census --json` prints it."""
+
+    brain: str
+    schema_version: int | None
+    census: Census
+    drift: Drift | None
+    rulings_valid: int
+    ruling_problems: int
+    degraded: str = ""
+    distrust: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `census --json`."""
+        found = self.census
+        return {
+            "brain": self.brain,
+            "schema_version": self.schema_version,
+            "live": found.live,
+            "declared_types": found.declared_types,
+            "undeclared": {"entities": found.undeclared_entities, "types": found.undeclared_types},
+            "types": [_type_json(t) for t in found.types],
+            "policy_drift": self.drift.as_json() if self.drift else None,
+            "rulings": {"valid": self.rulings_valid, "problems": self.ruling_problems},
+            "degraded": self.degraded or None,
+            "distrust": self.distrust or None,
+        }
+
+
 def readable(value: RawText) -> bool:
     """Whether a column holds text that may be compared and written: a string without NUL."""
     return isinstance(value, str) and "\0" not in value
@@ -171,3 +222,22 @@ def _tallied(row: TypeCount, tally: Tally | None) -> TypeCount:
         kept=tally.get(Disposition.KEPT),
         held=tally.get(Disposition.HELD),
     )
+
+
+def _type_json(row: TypeCount) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "type": row.type,
+        "count": row.count,
+        "status": row.status.value,
+        "to": row.to,
+        "retype": row.retype,
+        "queue": row.queue,
+        "report_only": row.report_only,
+        "shielded": row.shielded,
+        "kept": row.kept,
+        "held": row.held,
+        "ruling": row.ruling,
+        "legalized": row.legalized,
+        "looks_like": row.looks_like,
+    }
+    return {**found, "ids": list(row.ids)} if row.ids else found

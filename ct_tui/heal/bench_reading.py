@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
-from ct_tui.domain.census import Census, RawText, display
+from ct_tui.domain.census import Census, CensusReport, RawText, display
 from ct_tui.domain.errors import NothingFound
 from ct_tui.domain.rulings import dead_aliases
 from ct_tui.heal import views
 from ct_tui.heal.bench import Bench
 from ct_tui.heal.policy_desk import PolicyDesk, make_change
 from ct_tui.heal.shields import shields
-from ct_tui.heal.view import CensusReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

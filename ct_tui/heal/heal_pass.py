@@ -9,8 +9,8 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ct_tui.domain.census import Disposition
-from ct_tui.heal.situation import REMAP_MARKER, WATERMARK, Drift
+from ct_tui.domain.census import Disposition, Drift
+from ct_tui.heal.situation import REMAP_MARKER, WATERMARK
 
 if TYPE_CHECKING:
     from ct_tui.domain.plan import Plan, Receipt

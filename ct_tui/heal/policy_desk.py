@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 
     from ct_tui.brain.connection import Brain, Db
     from ct_tui.brain.readers import BrainState
+    from ct_tui.domain.census import Drift
     from ct_tui.domain.ladder import Decision
     from ct_tui.heal.ontology_set import SetResult
-    from ct_tui.heal.situation import Drift, Situation
+    from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
 
 

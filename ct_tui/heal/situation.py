@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
 from ct_tui.brain.connection import path_text
+from ct_tui.domain.census import Drift
 from ct_tui.domain.ensure import Ensured, EnsurePlan, plan_manifest_ensure
 from ct_tui.domain.json_text import BadJson, parse_json
 from ct_tui.domain.ladder import Ladder
@@ -27,27 +28,6 @@ WATERMARK = "ontology_config_watermark"
 INITIAL_WATERMARK = "initial_drift_watermark"
 REMAP_MARKER = "alias_remap_completed"
 OKF_DIAGNOSTIC = "okf_migration_diagnostic"
-
-
-@dataclass(frozen=True)
-class Drift:
-    """Policy drift: the config changed since the watermark; `old_stamped_at` in milliseconds, 0 if unknown."""
-
-    old_hash: str
-    old_stamped_at: int
-    new_hash: str
-    confirmed: bool = False
-    waived: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """The object as the heal report prints it."""
-        return {
-            "old_hash": self.old_hash,
-            "old_stamped_at": self.old_stamped_at,
-            "new_hash": self.new_hash,
-            "confirmed": self.confirmed,
-            "waived": self.waived,
-        }
 
 
 @dataclass(frozen=True)

@@ -28,40 +28,10 @@ if TYPE_CHECKING:
     from ct_tui.domain.plan import Plan
     from ct_tui.domain.queue import Queue, QueueItem
     from ct_tui.heal.held import ProposalVerdict
-    from ct_tui.heal.situation import Drift, Situation
+    from ct_tui.heal.situation import Situation
 
 EXACT_UP_TO = 20_000
 """Live entities up to which the census fetches every row that it counts."""
-
-
-@dataclass(frozen=True)
-class CensusReport:
-    """The census with what surrounds it, as `census --json` prints it."""
-
-    brain: str
-    schema_version: int | None
-    census: Census
-    drift: Drift | None
-    rulings_valid: int
-    ruling_problems: int
-    degraded: str = ""
-    distrust: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of `census --json`."""
-        found = self.census
-        return {
-            "brain": self.brain,
-            "schema_version": self.schema_version,
-            "live": found.live,
-            "declared_types": found.declared_types,
-            "undeclared": {"entities": found.undeclared_entities, "types": found.undeclared_types},
-            "types": [_type_json(t) for t in found.types],
-            "policy_drift": self.drift.as_json() if self.drift else None,
-            "rulings": {"valid": self.rulings_valid, "problems": self.ruling_problems},
-            "degraded": self.degraded or None,
-            "distrust": self.distrust or None,
-        }
 
 
 @dataclass
@@ -197,22 +167,3 @@ def _with_merges(view: View, plan: Plan) -> Plan:
     with view.brain.snapshot() as db:
         changes, notes = duplicates.ruled_merges(db, view.situation)
     return replace(plan, merges=changes, notes=(*plan.notes, *notes), _digest=[])
-
-
-def _type_json(row: TypeCount) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "type": row.type,
-        "count": row.count,
-        "status": row.status.value,
-        "to": row.to,
-        "retype": row.retype,
-        "queue": row.queue,
-        "report_only": row.report_only,
-        "shielded": row.shielded,
-        "kept": row.kept,
-        "held": row.held,
-        "ruling": row.ruling,
-        "legalized": row.legalized,
-        "looks_like": row.looks_like,
-    }
-    return {**found, "ids": list(row.ids)} if row.ids else found

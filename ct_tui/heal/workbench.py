@@ -8,8 +8,9 @@ Each part stands in a room of its own and may use the ones before: `bench`, `ben
 
 from __future__ import annotations
 
+from ct_tui.domain.census import CensusReport
 from ct_tui.heal.bench_curating import Curating
-from ct_tui.heal.view import CensusReport, View
+from ct_tui.heal.view import View
 
 __all__ = ["CensusReport", "View", "Workbench"]
 

@@ -15,6 +15,7 @@ from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, moment, number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ct_tui.domain.census import Drift
     from ct_tui.domain.holds import Hold
     from ct_tui.domain.ladder import Decision
     from ct_tui.domain.plan import Plan
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ct_tui.heal.coverage import Coverage
     from ct_tui.heal.ontology_show import FolderView, ManifestView, OptOutView
     from ct_tui.heal.policy_desk import PolicySheet, Preview
-    from ct_tui.heal.situation import Drift
     from ct_tui.tui.text import Line, Piece
 
     Lines = Iterator[Line]

@@ -11,12 +11,12 @@ from ct_tui.domain.queue import ItemKind, Queue
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ct_tui.domain.census import Drift
     from ct_tui.domain.errors import CtTuiError
     from ct_tui.domain.history import HistoryRow, RunRow
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import DeadAlias, Ruling, RulingTable
-    from ct_tui.heal.situation import Drift
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.policy.paths import Places
     from ct_tui.tui.cases import Decision

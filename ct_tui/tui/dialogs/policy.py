@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.widget import Widget
 
+    from ct_tui.domain.census import Drift
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import EntityView
     from ct_tui.heal.heal_pass import HealReport
     from ct_tui.heal.ontology_set import SetResult
-    from ct_tui.heal.situation import Drift
     from ct_tui.tui.text import Line, Piece
 
 
