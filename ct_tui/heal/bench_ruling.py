@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import own, readers
-from ct_tui.domain.errors import BadInput, BrainBusy, BrainError
+from ct_tui.domain.errors import BadInput, BrainError
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import Merge
 from ct_tui.heal import checks, duplicates
@@ -136,8 +136,9 @@ class Deciding(Reading):
             head_seen=seen,
             now=self._clock(),
         )
-        # They are signed and stand in the table by now; a brain that is busy remembers the head with the next write.
-        with contextlib.suppress(BrainBusy):
+        # They are signed and stand in the table by now, and nobody may sign them again; a brain that is busy or full
+        # remembers the head with the next write.
+        with contextlib.suppress(BrainError):
             self._remember_head()
         return signed
 

@@ -276,6 +276,15 @@ def test_a_busy_brain_does_not_undo_a_signature(desk: Lab, monkeypatch: pytest.M
     assert desk.case.value("SELECT value FROM ct_tui_state WHERE key = 'rulings_head'")
 
 
+def test_a_brain_that_cannot_be_written_does_not_undo_a_signature(desk: Lab) -> None:
+    with desk.bench() as bench:
+        bench.rule(Alias("agent", "role"), "an agent is a role")
+    desk.case.run("CREATE TRIGGER full BEFORE INSERT ON ct_tui_state BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    with desk.bench() as bench:
+        signed = bench.rule(Alias("thing", "role"), "a thing is a role")
+        assert bench.table().head.seq == signed.seq == 2
+
+
 def test_a_read_only_workbench_signs_nothing(desk: Lab) -> None:
     with desk.bench(read_only=True) as bench, pytest.raises(BrainError, match="nothing was signed"):
         bench.rule(Alias("agent", "role"), "x")
