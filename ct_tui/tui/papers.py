@@ -328,6 +328,7 @@ def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
         (run.retyped, "retyped"),
         (run.recased, "recased"),
         (run.edges, "edges changed"),
+        (merged if isinstance(merged := run.numbers.get("merged"), int) else 0, "duplicates redirected"),
         (run.conflicts, "conflicts: rows that moved meanwhile"),
     ):
         if count or words == "retyped":

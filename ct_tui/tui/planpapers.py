@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.plan import EdgeChange, ManifestChange, TypeChange
+from ct_tui.domain.plan import EdgeChange, ManifestChange, RedirectChange, TypeChange
 from ct_tui.tui.papers import brief, heading
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, prose, say, stamp
-from ct_tui.tui.widgets.planrows import Left, Stream
+from ct_tui.tui.widgets.planrows import Left, Merged, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,10 @@ def plan_paper(thing: object, laid: Laid, table: RulingTable | None, known: Evid
         yield from _stream_paper(thing, laid, table)
     elif isinstance(thing, TypeChange):
         yield from _change_paper(thing, table, known)
+    elif isinstance(thing, Merged):
+        yield from _merged_paper(thing, laid, table)
+    elif isinstance(thing, RedirectChange):
+        yield from _redirect_paper(thing, table, known)
     elif isinstance(thing, ManifestChange):
         yield from _manifest_paper(thing, table)
     elif isinstance(thing, EdgeChange):
@@ -62,6 +66,36 @@ def _change_paper(change: TypeChange, table: RulingTable | None, known: Evidence
     yield (data(change.name, "title"),)
     yield (say("− ", "bad"), data(change.from_type, "bad"))
     yield (say("+ ", "ok"), data(change.to_type, "ok"))
+    yield (data(change.why, "dim"),)
+    yield NOTHING
+    yield from _authority(change.ruling, table)
+    if known is None:
+        yield (say("reading…", "faint"),)
+        return
+    yield from (line for entity in known.entities for line in brief(entity))
+
+
+def _merged_paper(merged: Merged, laid: Laid, table: RulingTable | None) -> Lines:
+    words = say(" restored out of ", "title") if merged.back else say(" merged into ", "title")
+    yield (counted(len(merged.changes), "duplicate", ink="title"), words, data(merged.survivor, "title"))
+    yield (say("Only redirects are written; facts, edges and rows stay where they are.", "dim"),)
+    yield NOTHING
+    yield from _authority(merged.ruling, table)
+    yield NOTHING
+    yield heading("Among them", (say("l opens all", "dim"),))
+    for at in merged.changes[:12]:
+        change = laid.plan.merges[at]
+        yield (blank(2), data(change.name), blank(2), data(change.entity, "faint"))
+    if len(merged.changes) > 12:
+        yield (blank(2), counted(len(merged.changes) - 12, "more", "more", "dim"))
+
+
+def _redirect_paper(change: RedirectChange, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
+    yield (data(change.name, "title"), blank(2), data(change.entity, "dim"))
+    if change.before is not None:
+        yield (say("− ", "bad"), say("leads to "), data(change.before, "bad"))
+    if change.after is not None:
+        yield (say("+ ", "ok"), say("leads to "), data(change.after, "ok"))
     yield (data(change.why, "dim"),)
     yield NOTHING
     yield from _authority(change.ruling, table)

@@ -106,11 +106,17 @@ async def test_56_rows_of_18_names_are_settled_with_at_most_two_keys_a_group(oct
         assert len(table.bodies()) == 18
         assert all(isinstance(body, Merge) for body in table.bodies())
         assert table.redirects() == {}, "a ruling alone writes nothing"
-        run = heal(october)
+        await table.press("P")
+        assert "38 redirects" in d.heading("plan-head")
+        await table.press("a", "y")
+        assert "38 duplicates redirected" in d.text
+        await table.press("enter")
         assert table.redirects() == wanted
         assert len(wanted) == 56 - 18
-        await table.rest()
-        undo(october, run)
+        await table.press("N", "u")
+        assert d.heading("plan-head").startswith("Undo of run 1")
+        await table.press("a", "y")
+        assert "38 merges taken back" in d.text
         assert table.redirects() == {}
 
 

@@ -262,6 +262,11 @@ def _written(receipt: Receipt) -> Line:
         *run,
         say(" · ", "dim"),
         counted(receipt.retyped, "entity retyped", "entities retyped"),
+        *(
+            (say(" · ", "dim"), counted(receipt.merged, "duplicate", "duplicates"), say(" redirected"))
+            if receipt.merged
+            else NOTHING
+        ),
         say("  N, then u undoes it.", "dim"),
     )
 
@@ -277,6 +282,7 @@ def receipt_lines(receipt: Receipt, undone: int | None = None) -> list[Line]:
         (receipt.retyped, "retyped"),
         (receipt.recased, "spelt as declared"),
         (receipt.edges, "edges changed"),
+        (receipt.merged, "duplicates redirected" if undone is None else "merges taken back"),
         (receipt.remaining, "rows left: P goes on with them"),
     ):
         if count:

@@ -115,6 +115,9 @@ def _run_row(run: RunRow) -> Row:
         done: Line = (number(run.retyped, "strong"), say(" retyped", "dim"))
         if run.recased:
             done += (say(" ", "dim"), number(run.recased, "strong"), say(" recased", "dim"))
+        merged = run.numbers.get("merged")
+        if isinstance(merged, int) and merged:
+            done += (say(" ≡", "warn"), number(merged, "strong"), say(" merged", "dim"))
         if run.legalized:
             done += (say(" +", "ok"), number(len(run.legalized), "ok"), say(" declared", "dim"))
         kind: Line = (data(run.kind, "dim"),)

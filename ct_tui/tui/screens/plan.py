@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ct_tui.domain.plan import EdgeChange, ManifestChange, TypeChange
+from ct_tui.domain.plan import EdgeChange, ManifestChange, RedirectChange, TypeChange
 from ct_tui.tui.messages import EvidenceRead, Failed, PlanLaid
 from ct_tui.tui.planpapers import plan_paper
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, number, say
 from ct_tui.tui.widgets.frame import Heading
-from ct_tui.tui.widgets.planrows import Left, PlanRows, Stream, lay_out
+from ct_tui.tui.widgets.planrows import Left, Merged, PlanRows, Stream, lay_out, merged_key
 from ct_tui.tui.widgets.rows import RowList
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class PlanScreen(Looking, ViewScreen):
     def entity_id(self) -> str:
         """The entity of the change under the cursor."""
         thing = self.row.subject if self.row is not None else None
-        return thing.entity if isinstance(thing, TypeChange) else ""
+        return thing.entity if isinstance(thing, (TypeChange, RedirectChange)) else ""
 
     @property
     def drift_waits(self) -> bool:
@@ -111,6 +111,8 @@ class PlanScreen(Looking, ViewScreen):
         note: Line = (counted(len(plan.changes), "change", ink="strong"),)
         if plan.legalized:
             note += (say(" · ", "faint"), counted(len(plan.legalized), "declaration", ink="strong"))
+        if plan.merges:
+            note += (say(" · ", "faint"), counted(len(plan.merges), "redirect", ink="strong"))
         if plan.edges is not None:
             note += _edge_effect(plan)
         self.query_one("#plan-head", Heading).show(note, title)
@@ -128,11 +130,13 @@ class PlanScreen(Looking, ViewScreen):
             Left: (say("Left alone"),),
             EdgeChange: (say("Edge"),),
             Stream: (say("Stream"),),
+            Merged: (say("Merge"),),
+            RedirectChange: (say("Redirect"),),
         }
         self.query_one("#detail-head", Heading).show(NOTHING, names[type(thing)])
         self.paper.show(tuple(plan_paper(thing, self._laid, self.session.table, self._known(row.key))), row.key)
         bench = self.session.bench
-        if isinstance(thing, TypeChange) and bench is not None and self._known(row.key) is None:
+        if isinstance(thing, (TypeChange, RedirectChange)) and bench is not None and self._known(row.key) is None:
             key = row.key
             self.station.look(
                 "detail", "reading an entity", lambda: EvidenceRead(key, (bench.entity(thing.entity),)), self
@@ -168,6 +172,8 @@ class PlanScreen(Looking, ViewScreen):
         elif row is not None and isinstance(row.subject, TypeChange):
             change = row.subject
             self.rows.move_to_key(Stream(change.from_type, change.to_type, change.kind, ()).key)
+        elif row is not None and isinstance(row.subject, RedirectChange):
+            self.rows.move_to_key(merged_key(row.subject))
         elif row is not None and row.is_open:
             self._open.discard(row.key)
             self._fill()

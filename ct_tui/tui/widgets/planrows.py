@@ -11,9 +11,9 @@ from ct_tui.tui.widgets.pictures import flow
 from ct_tui.tui.widgets.rows import Row, columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ct_tui.domain.plan import ChangeKind, EdgeChange, ManifestChange, Plan, TypeChange
+    from ct_tui.domain.plan import ChangeKind, EdgeChange, ManifestChange, Plan, RedirectChange, TypeChange
     from ct_tui.tui.text import Line
 
 
@@ -33,6 +33,27 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class Merged:
+    """All redirects that lead to one entity, or, where a merge is undone, away from one; by their place in the plan."""
+
+    survivor: str
+    ruling: int | None
+    back: bool
+    changes: Sequence[int]
+
+    @property
+    def key(self) -> str:
+        """The row's key."""
+        return f"merge:{'back' if self.back else 'to'}:{self.ruling}:{self.survivor}"
+
+
+def merged_key(change: RedirectChange) -> str:
+    """The key of the group that a redirect is shown in."""
+    back = change.after is None
+    return Merged((change.before if back else change.after) or "", change.ruling, back, ()).key
+
+
+@dataclass(frozen=True)
 class Left:
     """Entities that the plan leaves alone, and why, in words of the program."""
 
@@ -49,6 +70,7 @@ class Laid:
     plan: Plan
     streams: tuple[Stream, ...]
     left: tuple[Left, ...]
+    merged: tuple[Merged, ...] = ()
 
 
 def lay_out(plan: Plan) -> Laid:
@@ -71,7 +93,17 @@ def lay_out(plan: Plan) -> Laid:
         Left(plan.held, "‖", "are held", "The policy or a manifest cannot decide about them."),
         Left(plan.unreadable, "!", "are unreadable", "Their id, name or type is no text: never written."),
     )
-    return Laid(plan, tuple(streams), tuple(one for one in left if one.count))
+    return Laid(plan, tuple(streams), tuple(one for one in left if one.count), _merged(plan))
+
+
+def _merged(plan: Plan) -> tuple[Merged, ...]:
+    """The plan's redirects by where they lead, the largest groups first."""
+    groups: dict[tuple[str, int | None, bool], list[int]] = {}
+    for at, change in enumerate(plan.merges):
+        back = change.after is None
+        groups.setdefault(((change.before if back else change.after) or "", change.ruling, back), []).append(at)
+    found = [Merged(*key, places) for key, places in groups.items()]
+    return tuple(sorted(found, key=lambda m: (-len(m.changes), m.survivor)))
 
 
 class PlanRows:
@@ -81,14 +113,14 @@ class PlanRows:
         self._laid = laid
         self._is_open = is_open
         self._needle = needle
-        self._heads: list[tuple[Row, Sequence[int]]] = list(self._make_heads(needle.lower()))
+        self._heads: list[tuple[Row, Sequence[int], Callable[[int], Row]]] = list(self._make_heads(needle.lower()))
         self._starts: list[int] = []
         at = 0
-        for row, places in self._heads:
+        for row, places, _ in self._heads:
             self._starts.append(at)
             at += 1 + (len(places) if row.is_open else 0)
         self._count = at
-        self._index = {row.key: index for index, (row, _) in enumerate(self._heads)}
+        self._index = {row.key: index for index, (row, _, _) in enumerate(self._heads)}
 
     def __len__(self) -> int:
         return self._count
@@ -98,19 +130,20 @@ class PlanRows:
         if not 0 <= index < self._count:
             return None
         at = bisect_right(self._starts, index) - 1
-        row, places = self._heads[at]
+        row, places, make = self._heads[at]
         inner = index - self._starts[at] - 1
-        return row if inner < 0 else _change_row(places[inner], self._laid.plan.changes[places[inner]])
+        return row if inner < 0 else make(places[inner])
 
     def find(self, key: str) -> int | None:
         """The index of a row."""
         if key in self._index:
             return self._starts[self._index[key]]
-        if not key.startswith("change:"):
+        kind, _, number_of_it = key.partition(":")
+        if kind not in {"change", "redirect"}:
             return None
-        place = int(key.partition(":")[2])
-        for at, (row, places) in enumerate(self._heads):
-            if row.is_open and places:
+        place = int(number_of_it)
+        for at, (row, places, _) in enumerate(self._heads):
+            if row.is_open and places and isinstance(row.subject, Merged) == (kind == "redirect"):
                 inner = bisect_left(places, place)
                 if inner < len(places) and places[inner] == place:
                     return self._starts[at] + 1 + inner
@@ -127,7 +160,7 @@ class PlanRows:
         """Nothing in a plan is marked."""
         return ()
 
-    def _make_heads(self, needle: str) -> Iterable[tuple[Row, Sequence[int]]]:
+    def _make_heads(self, needle: str) -> Iterable[tuple[Row, Sequence[int], Callable[[int], Row]]]:
         most = max((len(s.changes) for s in self._laid.streams), default=0)
         for stream in self._laid.streams:
             places = self._matching(stream, needle)
@@ -135,17 +168,35 @@ class PlanRows:
                 yield (
                     _stream_row(stream, len(places), most, is_open=stream.key in self._is_open or bool(needle)),
                     places,
+                    self._change,
                 )
         plan = self._laid.plan
+        for merged in self._laid.merged:
+            places = self._merging(merged, needle)
+            if places:
+                is_open = merged.key in self._is_open or bool(needle)
+                yield _merged_row(merged, plan.merges[places[0]], len(places), is_open=is_open), places, self._redirect
         for manifest in plan.manifests:
             if needle in manifest.row.lower():
-                yield _manifest_row(manifest), ()
+                yield _manifest_row(manifest), (), self._change
         for edge in plan.edge_changes:
             if needle in edge.edge.lower():
-                yield _edge_row(edge), ()
+                yield _edge_row(edge), (), self._change
         if not needle:
             for left in self._laid.left:
-                yield _left_row(left), ()
+                yield _left_row(left), (), self._change
+
+    def _change(self, place: int) -> Row:
+        return _change_row(place, self._laid.plan.changes[place])
+
+    def _redirect(self, place: int) -> Row:
+        return _redirect_row(place, self._laid.plan.merges[place])
+
+    def _merging(self, merged: Merged, needle: str) -> Sequence[int]:
+        if not needle or needle in merged.survivor.lower():
+            return merged.changes
+        merges = self._laid.plan.merges
+        return [at for at in merged.changes if needle in f"{merges[at].name} {merges[at].entity}".lower()]
 
     def _matching(self, stream: Stream, needle: str) -> Sequence[int]:
         if not needle or needle in f"{stream.from_type} {stream.to_type}".lower():
@@ -175,6 +226,35 @@ def _change_row(place: int, change: TypeChange) -> Row:
         return columns(width, *cells, (ruling, 10))
 
     return Row(f"change:{place}", change, draw, depth=1, markable=False)
+
+
+def _merged_row(merged: Merged, first: RedirectChange, count: int, *, is_open: bool) -> Row:
+    def draw(width: int) -> Line:
+        ruling: Line = (say(" #", "dim"), number(merged.ruling, "dim")) if merged.ruling is not None else ()
+        way = say(" out of ", "warn") if merged.back else say(" ⇉ ", "ok")
+        cells: list[tuple[Line, int]] = [
+            ((drawn("▾ " if is_open else "▹ ", "faint"), say("≡ ", "warn")), 4),
+            ((data(first.name or first.entity),), max(10, width // 3)),
+            ((*right(number(count, "strong"), 5), way), 13 if merged.back else 9),
+            ((data(merged.survivor, "dim"),), 0),
+            (ruling, 7),
+        ]
+        return columns(width, *cells)
+
+    return Row(merged.key, merged, draw, opens=True, is_open=is_open, markable=False)
+
+
+def _redirect_row(place: int, change: RedirectChange) -> Row:
+    def draw(width: int) -> Line:
+        way = say("restored", "warn") if change.after is None else say("redirects", "dim")
+        return columns(
+            width,
+            ((blank(4), data(change.name)), 0),
+            ((blank(1), data(change.entity, "dim")), 30),
+            ((blank(1), way), 11),
+        )
+
+    return Row(f"redirect:{place}", change, draw, depth=1, markable=False)
 
 
 def _manifest_row(change: ManifestChange) -> Row:
