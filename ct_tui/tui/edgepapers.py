@@ -252,13 +252,9 @@ def _edge_title(desk: DeskEdge) -> Lines:
     standing: Line = (say(" · open", "warn"),) if desk.open else NOTHING
     standing += (say(" · kept by a ruling", "dim"),) if desk.kept else NOTHING
     standing += (say(" · ◇ shielded", "dim"),) if edge.shielded else NOTHING
-    yield (*state_words(edge.state), *standing, say(" · ", "faint"), data(edge.id, "faint"))
-    yield (
-        say("written ", "dim"),
-        moment(edge.created_at / 1000, "dim"),
-        say(" for ", "dim"),
-        data(edge.entity, "faint"),
-    )
+    yield (*state_words(edge.state), *standing)
+    yield (data(edge.id, "faint"), say("  written ", "dim"), moment(edge.created_at / 1000, "dim"))
+    yield (say("for ", "dim"), data(edge.entity, "faint"))
     yield NOTHING
 
 
