@@ -22,6 +22,9 @@ DONE, REFUSED, NOTHING = 0, 1, 2
 
 DEBUG = "CT_TUI_DEBUG"
 
+_DETAILS = 100
+"""Rows that a refusal names one by one; a plan of a million rows can go stale as a whole."""
+
 
 def run(args: Sequence[str], opener: Opener | None = None) -> int:
     """Run one command line and give its exit code; never raises, never prints a traceback unless asked to."""
@@ -97,7 +100,9 @@ def _say(message: str, details: Sequence[str] = (), remedy: str = "") -> None:
     from ct_tui.domain.visible import visible
 
     lines = [f"ct-tui: {visible(message, newlines=True)}"]
-    lines += [f"  {visible(detail, newlines=True)}" for detail in details]
+    lines += [f"  {visible(detail, newlines=True)}" for detail in details[:_DETAILS]]
+    if len(details) > _DETAILS:
+        lines.append(f"  … and {len(details) - _DETAILS:,} more")
     if remedy:
         lines.append(f"  → {visible(remedy, newlines=True)}")
     if sys.stderr is not None:

@@ -187,6 +187,20 @@ def test_a_plan_changed_by_hand(founded: Ct, tmp_path: Path) -> None:
     assert "changed after it was made" in founded.refused("apply", str(file))
 
 
+def test_a_stale_plan_names_what_moved_and_floods_nobody(founded: Ct, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db, db:
+        rows = [(f"ent_more{n:04}", "one more", "agent") for n in range(300)]
+        more = "INSERT INTO curated_entities (id, name, entity_type, created_at, updated_at) VALUES (?, ?, ?, 1, 1)"
+        db.executemany(more, rows)
+    file = tmp_path / "plan.json"
+    assert founded("plan", "--out", str(file)).code == 0
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db, db:
+        db.execute("UPDATE curated_entities SET entity_type = 'job' WHERE id LIKE 'ent_more%'")
+    said = founded("apply", str(file)).err.splitlines()
+    assert sum("no longer what the rules say" in line for line in said[1:]) == 100
+    assert said[-2:] == ["  … and 200 more", "  → make a new plan and look at it again"]
+
+
 def test_heal_flags_that_need_each_other(ct: Ct) -> None:
     before = digest(ct.brain)
     assert "need --yes" in ct.refused("heal", "--confirm-drift", "x")
