@@ -36,6 +36,7 @@ from ct_tui.tui.messages import (
     WorkDone,
     WorkWent,
 )
+from ct_tui.tui.remembered import Memory, stamp_of
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.session import Session
 from ct_tui.tui.text import data, error_lines, say
@@ -83,6 +84,8 @@ class Workstation(App[int], inherit_bindings=False):
         self.views = {view.name: view for view in find_views()}
         self.registry = registry or load_registry(all_actions(tuple(self.views.values())), places.user_dir)
         self.session = Session(places)
+        self._memory = Memory(places)
+        self.session.recall(self._memory.recall())
         self._read_only = read_only
         self._look = Lane("look")
         self._survey = Lane("survey")
@@ -137,6 +140,7 @@ class Workstation(App[int], inherit_bindings=False):
     def on_not_opened(self, message: NotOpened) -> None:
         """The brain could not be opened: say why, and stay."""
         self.session.trouble = message.error
+        self.session.forget()
         self.show_session()
 
     @property
@@ -157,6 +161,7 @@ class Workstation(App[int], inherit_bindings=False):
             return
         self._reading = True
         bench = self.session.bench
+        self._survey.put(self._memory.note)
         self._survey.put(errand(lambda: CensusRead(bench.census()), self._failed("reading the census"), self))
         # Of a large brain the first questions are shown before its edges and names are read.
         self._survey.put(errand(lambda: QueueRead(bench.queue(first=True)), self._failed("reading the queue"), self))
@@ -173,6 +178,10 @@ class Workstation(App[int], inherit_bindings=False):
     def on_queue_read(self, message: QueueRead) -> None:
         """The questions are known."""
         self.session.queue = message.queue
+        self.session.remembered = None
+        report = self.session.report
+        if report is not None:
+            self._survey.put(lambda: self._memory.keep(report, message.queue))
         self.show_session(renew=True)
 
     def on_ledger_read(self, message: LedgerRead) -> None:
@@ -196,6 +205,9 @@ class Workstation(App[int], inherit_bindings=False):
 
     def on_failed(self, message: Failed) -> None:
         """Work failed: say what and why."""
+        if message.doing in {"reading the census", "reading the queue"}:
+            self.session.forget()
+            self.show_session()
         if message.doing == "reading the rulings":
             self._end_reading()
         self.report(message.error)
@@ -472,7 +484,9 @@ class Workstation(App[int], inherit_bindings=False):
             lane.close(wait=False)
         await asyncio.to_thread(self.writing.close, wait=True)
         if self.session.bench is not None:
+            before = stamp_of(self.session.places)
             self.session.bench.close()
+            self._memory.settle(before)
 
 
 def all_actions(views: tuple[View, ...]) -> tuple[Action, ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.policy.paths import Places
     from ct_tui.tui.cases import Decision
+    from ct_tui.tui.remembered import Remembered
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,20 @@ class Session:
     confirmed: Drift | None = None
     """The policy drift that was confirmed in this session; another change of the config has to be confirmed anew."""
     age: int = 0
+    remembered: Remembered | None = None
+    """What `report` and `queue` were filled with before the brain is read; None once they are of now."""
+
+    def recall(self, found: Remembered | None) -> None:
+        """Show what was last seen of the brain, until it is read."""
+        if found is not None:
+            self.remembered, self.report, self.queue = found, found.report, found.queue
+
+    def forget(self) -> None:
+        """Show no longer what only was remembered."""
+        if self.remembered is not None:
+            self.report = None if self.report is self.remembered.report else self.report
+            self.queue = None if self.queue is self.remembered.queue else self.queue
+            self.remembered = None
 
     @property
     def drift(self) -> Drift | None:
@@ -79,7 +94,9 @@ class Session:
             return self.trouble.message
         if self.gone:
             return "The brain is gone: its file was deleted or moved."
-        return "" if self.bench is not None else "The brain is still being opened."
+        if self.bench is None:
+            return "The brain is still being opened."
+        return "" if self.remembered is None else "The brain is still being read: what is shown is of before."
 
     @property
     def write_refusal(self) -> str:

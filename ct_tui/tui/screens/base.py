@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
 from ct_tui.tui.actions import shown_key
-from ct_tui.tui.text import NOTHING, blank, counted, data, number, plain, say
+from ct_tui.tui.text import NOTHING, blank, counted, data, moment, number, plain, say
 from ct_tui.tui.widgets.filterbox import FilterBox
 from ct_tui.tui.widgets.frame import Ends, Heading, KeyBar, Lines, Notice
 from ct_tui.tui.widgets.paper import Paper
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.queue import QueueItem
     from ct_tui.tui.actions import Action, Registry
     from ct_tui.tui.app import Workstation
+    from ct_tui.tui.remembered import Remembered
     from ct_tui.tui.session import Session
     from ct_tui.tui.text import Line, Piece
     from ct_tui.tui.widgets.rows import Row
@@ -251,7 +252,9 @@ class ViewScreen(Screen[None]):
                 )
             else:
                 pieces += (say("  ✓ every type is declared", "ok"),)
-        elif session.trouble is None:
+        if session.remembered is not None:
+            pieces += _as_of(session.remembered)
+        elif report is None and session.trouble is None:
             pieces += (say("  reading…", "dim"),)
         self.query_one("#topbar", Ends).show(pieces, self._standing())
 
@@ -499,6 +502,12 @@ def _drift_banner(*, waits: bool) -> Line:
         say("w", "key"),
         say(" waives it this once."),
     )
+
+
+def _as_of(seen: Remembered) -> Line:
+    """From when what is shown is, while the brain is read."""
+    since: Line = () if seen.unmoved else (say(", changed since", "warn"),)
+    return (say("  ◷ as of ", "warn"), moment(seen.at, "warn"), *since, say(" · reading…", "dim"))
 
 
 def _short_brain(session: Session) -> str:
