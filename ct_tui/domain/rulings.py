@@ -159,7 +159,8 @@ class Keep(_Decision):
         return self.until is None or today <= self.until
 
     def __str__(self) -> str:
-        what = self.type if self.type is not None else f"{len(self.entities)} entities"
+        many = f"{len(self.entities)} {'entity' if len(self.entities) == 1 else 'entities'}"
+        what = self.type if self.type is not None else many
         return f"keep {what}" + (f" until {self.until}" if self.until else "")
 
 
