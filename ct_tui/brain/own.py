@@ -173,9 +173,12 @@ def add_numbers(db: Db, run: int, numbers: Mapping[str, Any]) -> None:
 
 
 def changes_of_run(db: Db, run: int) -> list[tuple[str, str, str, int | None]]:
-    """The type changes that a run made, oldest first: entity, from, to, ruling."""
+    """The type changes that a run made, oldest first: entity, from, to, ruling (None where no number stands)."""
     rows = db.stream(sql.CHANGES_OF_RUN, (run,))
-    return [(display(entity), display(old), display(new), ruling) for entity, old, new, ruling in rows]
+    return [
+        (display(entity), display(old), display(new), ruling if isinstance(ruling, int) else None)
+        for entity, old, new, ruling in rows
+    ]
 
 
 def _run(db: Db, run: int) -> Any:

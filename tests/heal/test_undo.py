@@ -220,6 +220,14 @@ def test_what_a_run_met_twice_comes_back_as_it_stood_first(healed: Lab) -> None:
     assert len(healed.history("b0")) == 3
 
 
+@pytest.mark.parametrize("garbage", [b"\xff\x00", 9e999, "one"], ids=repr)
+def test_a_history_whose_ruling_is_no_number_is_undone_all_the_same(healed: Lab, garbage: object) -> None:
+    healed.case.run("UPDATE ct_tui_type_change SET ruling = ?", garbage)
+    assert len(undo_plan(healed, 1).digest) == 64
+    healed.undo(1)
+    assert healed.types() == BEFORE
+
+
 def test_an_undo_needs_neither_trusted_rulings_nor_settled_policy(healed: Lab) -> None:
     """It puts back what a run of ours wrote, which is what somebody needs who finds the table tampered with."""
     table = healed.places.rulings
