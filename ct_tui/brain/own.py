@@ -15,7 +15,7 @@ from ct_tui.domain.errors import BrainError
 from ct_tui.domain.plan import ChangeKind, Conflict, TypeChange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.domain.plan import ManifestChange, Plan
@@ -129,6 +129,12 @@ def put_memo(db: Db, row: str, memo: str, at: int) -> None:
     """Record that a manifest needs no ensuring; a row keeps one memo."""
     db.execute(sql.MEMO_CLEAR, (row,))
     db.execute(sql.MEMO_PUT, (row, memo, at))
+
+
+def put_memos(db: Db, memos: Iterable[tuple[str, str]], at: int) -> None:
+    """Record several manifest rows, each with its memo."""
+    for row, memo in memos:
+        put_memo(db, row, memo, at)
 
 
 def put_meta(db: Db, key: str, value: str) -> None:

@@ -232,8 +232,7 @@ class Applier:
         for key, value in end.meta:
             own.put_meta(db, key, value)
         if self._brain.schema.has("manifest_ensure_memo"):
-            for row, memo in end.memos:
-                own.put_memo(db, row, memo, self._at)
+            own.put_memos(db, end.memos, self._at)
         own.add_to_run(db, self._run, self._halted)
         own.finish_run(db, self._run, stopped=stopped, queued=end.queued, numbers=end.numbers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ct_tui.brain import own
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, PolicyError
 from ct_tui.domain.plan import Receipt
 from ct_tui.heal import duplicates, heal_pass, lint, plan_file, planner
@@ -136,11 +137,20 @@ class Healing(Deciding):
     ) -> Receipt | None:
         if verdict.skipped is None:
             return self._run(plan, lambda: self._closing(plan), by, progress, stop, backup=None)
-        if not verdict.ensure or not plan.manifests:
+        if not verdict.ensure:
+            return None
+        if not plan.manifests:
+            self._remember_complete_manifests()
             return None
         # Drift blocks the retypes alone: the manifests are ensured all the same, as the app does it.
         only = replace(plan, changes=(), edge_changes=(), merges=(), _digest=[])
         return self._run(only, self._closing_without_marks, by, progress, stop, backup=None)
+
+    def _remember_complete_manifests(self) -> None:
+        """Note which manifests the ensure found complete, where it has nothing to write and no run is made for it."""
+        memos, at = self.view().situation.memos, int(self._clock())
+        if memos and self.brain.schema.has("manifest_ensure_memo"):
+            self.brain.write(lambda db: own.put_memos(db, memos, at))
 
     def _run(
         self,

@@ -281,6 +281,15 @@ def test_one_memo_a_row_after_the_commit(lab: Lab) -> None:
     assert memos(lab) == [(row, memo)]
 
 
+@pytest.mark.parametrize("said", [{}, {"waive": "deadbeef"}], ids=["unconfirmed", "waived"])
+def test_drift_keeps_no_memo_from_a_row_that_is_complete(lab: Lab, said: dict[str, str]) -> None:
+    lab.case.tier("person", fallback="person")
+    lab.put_watermark("deadbeef", 7)
+    assert lab.heal(**said).run is None
+    assert len(memos(lab)) == 1
+    assert lab.own_tables() == set()
+
+
 def test_without_the_memo_s_table_the_ensure_works_all_the_same(lab: Lab) -> None:
     lab.case.run("DROP TABLE manifest_ensure_memo")
     lab.case.tier("person", fallback="person")
