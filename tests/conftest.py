@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
 
 DATA = Path(__file__).parent / "data"
 
@@ -33,3 +39,26 @@ def user_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CT_TUI_CONFIG_DIR", str(folder))
     return folder
+
+
+PATIENCE = 180.0
+"""Seconds after which a test that hangs fails, instead of holding up all the others."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Let a test that waits for ever fail by an alarm; the long fault runs and the measurements may take their time."""
+    if item.get_closest_marker("faults") or item.get_closest_marker("bench"):
+        yield
+        return
+
+    def hung(signum: int, frame: FrameType | None) -> None:
+        pytest.fail(f"it did not end within {PATIENCE:.0f} seconds")
+
+    before = signal.signal(signal.SIGALRM, hung)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

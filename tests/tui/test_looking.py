@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
+import time
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -110,26 +111,33 @@ def _open_the_note(found: Terminal, note: str, told: Path) -> None:
     found.until(kind)
     found.child.send("l")
     found.until(name)
-    for _ in range(40):
-        found.child.send("j")
-        found.read()
-        if any("▸" in line and name[:12] in line for line in found.text.split("\n")):
-            break
+    _walk_to(found, name[:12])
     found.child.send("o")
+    end = time.monotonic() + 30
     while not told.exists():
+        assert time.monotonic() < end, found.text
         found.read()
         if "Open which source?" in found.text:
-            _pick(found, HOSTILE[:10])
+            _walk_to(found, HOSTILE[:10])
+            found.child.send("\r")
+            found.until_gone("Open which source?")
 
 
-def _pick(found: Terminal, words: str) -> None:
-    for _ in range(30):
-        if any("▸" in line and words in line for line in found.text.split("\n")):
-            break
+def _walk_to(found: Terminal, words: str) -> None:
+    """Go down until the cursor is on a line with these words, each step only once the one before is on the screen."""
+    for _ in range(60):
+        before = _cursor_lines(found)
+        if any(words in line for line in before):
+            return
         found.child.send("j")
-        found.read()
-    found.child.send("\r")
-    found.until_gone("Open which source?")
+        end = time.monotonic() + 5
+        while _cursor_lines(found) == before and time.monotonic() < end:
+            found.read()
+    raise AssertionError(f"no line with {words!r} under the cursor:\n{found.text}")
+
+
+def _cursor_lines(found: Terminal) -> list[str]:
+    return [line for line in found.text.split("\n") if "▸" in line]
 
 
 async def test_the_mouse_is_welcome(october: Path) -> None:
