@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
-import time
 import sys
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
