@@ -404,9 +404,9 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
         self._cell = None
         self._fill()
         if cell is not None:
-            self._follow(cell)
+            self._follow_cell(cell)
 
-    def _follow(self, cell: DeskCell) -> None:
+    def _follow_cell(self, cell: DeskCell) -> None:
         """Put the cursor where most of the edges of a cell are in the other matrix."""
         for other in self.cells:
             if other.names == cell.other:
