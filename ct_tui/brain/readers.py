@@ -310,6 +310,13 @@ def runs(db: Db, schema: Schema) -> tuple[RunRow, ...]:
     return tuple(_run(r) for r in db.run(models.Run.select().order_by(models.Run.id.desc())))
 
 
+def run_row(db: Db, schema: Schema, run: int) -> RunRow | None:
+    """One run, or None where there is none of that number."""
+    if not schema.has("ct_tui_run"):
+        return None
+    return next((_run(r) for r in db.run(models.Run.select().where(models.Run.id == run))), None)
+
+
 def events(db: Db, schema: Schema, ids: Sequence[str], limit: int = 100) -> tuple[Event, ...]:
     """The latest events of some entities, newest first."""
     if not schema.has("llm_wiki_events"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ct_tui.brain import own
+from ct_tui.brain import own, readers
 from ct_tui.domain.census import Disposition, display
 from ct_tui.domain.errors import BadInput, StalePlan
 from ct_tui.domain.plan import ChangeKind, EdgeEffect, ManifestChange, Plan, TypeChange
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ct_tui.brain.connection import Db
     from ct_tui.brain.schema import Schema
     from ct_tui.domain.ensure import EnsurePlan
+    from ct_tui.domain.history import RunRow
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
 
@@ -50,7 +51,8 @@ def make_plan(situation: Situation, found: Survey) -> Plan:
 
 def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
     """The inverse of one run, from our history; rows that changed since are named and refused."""
-    if not _run_exists(db, situation, run):
+    written = readers.run_row(db, situation.schema, run)
+    if written is None:
         raise BadInput(f"there is no run {run}", "list the runs with: ct-tui runs")
     rows = own.changes_of_run(db, run) if situation.schema.has("ct_tui_type_change") else []
     wrote: dict[str, tuple[str, str, int | None]] = {}
@@ -70,9 +72,15 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
         binding=situation.binding,
         changes=tuple(changes),
         undoes=run,
-        notes=tuple(moved),
+        notes=(*moved, *_still_declared(written)),
         made_at=situation.now,
     )
+
+
+def _still_declared(run: RunRow) -> tuple[str, ...]:
+    """What an undo leaves: a type that was declared stays so, since other rows may bear it by now."""
+    names = ", ".join(run.legalized)
+    return (f"declared by run {run.id} and left so: {names}",) if names else ()
 
 
 def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
@@ -218,12 +226,6 @@ def _key(change: TypeChange) -> tuple[str, str, str, str, int | None]:
 def _first_words(moved: list[str]) -> str:
     more = f", and {len(moved) - 1} more" if len(moved) > 1 else ""
     return moved[0] + more
-
-
-def _run_exists(db: Db, situation: Situation, run: int) -> bool:
-    if not situation.schema.has("ct_tui_run"):
-        return False
-    return bool(db.scalar("SELECT EXISTS (SELECT 1 FROM ct_tui_run WHERE id = ?)", (run,)))
 
 
 def _present(db: Db, situation: Situation, ids: list[str]) -> dict[str, tuple[str, str | None, str]]:

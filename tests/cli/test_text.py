@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
 from ct_tui.cli.text import table
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Ct
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
@@ -18,3 +25,19 @@ def test_one_monster_stretches_no_other_line() -> None:
 def test_the_last_column_keeps_its_room_beside_a_monster() -> None:
     lines = table([("a", "some words that fit " * 3), ("x" * 5_000, "short")], width=80)
     assert lines[0] == "  a  " + ("some words that fit " * 3)
+
+
+def test_an_undo_shows_a_part_of_what_it_does_and_leaves_and_all_of_it_when_asked(founded: Ct) -> None:
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db, db:
+        rows = [(f"ent_more{n:03}", "one more", "agent") for n in range(60)]
+        more = "INSERT INTO curated_entities (id, name, entity_type, created_at, updated_at) VALUES (?, ?, ?, 1, 1)"
+        db.executemany(more, rows)
+    assert founded("heal", "--yes").code == 0
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db, db:
+        db.execute("UPDATE curated_entities SET entity_type = 'job' WHERE id BETWEEN 'ent_more000' AND 'ent_more029'")
+    part, whole = founded("undo", "1").out, founded("undo", "1", "--all").out
+    assert "… and 20 more; --all shows them" in part
+    assert "… and 11 more notes; --all shows them" in part
+    assert (part.count("changed since"), whole.count("changed since")) == (20, 30)
+    assert whole.count("ent_more0") == 60
+    assert "declared by run 1 and left so: document, process" in whole

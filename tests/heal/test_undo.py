@@ -169,6 +169,7 @@ def test_legalisations_stay_signed_and_declared(lab: Lab) -> None:
     lab.found()
     lab.heal()
     manifest = lab.case.raw()
+    assert undo_plan(lab, 1).notes == ("declared by run 1 and left so: document, process",)
     lab.undo(1)
     assert lab.type_of("s") == "software"
     assert lab.case.raw() == manifest

@@ -79,7 +79,7 @@ def plan_lines(plan: Plan, width: int, *, everything: bool = False) -> list[str]
         lines += ["", f"{paint('merges', 'cyan')}  {count(len(plan.merges), 'redirect')} change"]
         rows = [(m.entity, f"{_end(m.before)} → {_end(m.after)}", m.why) for m in plan.merges]
         lines += _rows(rows, width, everything=everything)
-    return [*lines, "", *_left_alone(plan), *_effects(plan, width), f"  plan {plan.digest[:16]}"]
+    return [*lines, "", *_left_alone(plan), *_effects(plan, width, everything=everything), f"  plan {plan.digest[:16]}"]
 
 
 def _title(plan: Plan) -> str:
@@ -140,7 +140,7 @@ def _left_alone(plan: Plan) -> list[str]:
     return [f"  left alone: {said}"] if said else []
 
 
-def _effects(plan: Plan, width: int) -> list[str]:
+def _effects(plan: Plan, width: int, *, everything: bool) -> list[str]:
     from ct_tui.cli.text import paragraph, show
 
     lines: list[str] = []
@@ -149,6 +149,8 @@ def _effects(plan: Plan, width: int) -> list[str]:
         lines.append(f"  edges: {e.gained:,} become valid, {e.broken:,} break, {e.still_violating:,} stay violating")
     if plan.unusable_manifests:
         lines.append(f"  unusable manifests: {', '.join(map(show, plan.unusable_manifests))}")
-    for note in plan.notes:
+    shown = plan.notes if everything else plan.notes[:SAMPLE]
+    for note in shown:
         lines += paragraph(f"note: {note}", width)
-    return lines
+    left = len(plan.notes) - len(shown)
+    return [*lines, f"  … and {left:,} more notes; --all shows them"] if left else lines
