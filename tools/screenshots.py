@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -72,19 +73,18 @@ async def draw(places: DemoPlaces, folder: Path) -> None:
             for key in keys:
                 await pilot.press(key)
                 await _rest(app, pilot)
-            svg = tidy(app.export_screenshot(title=f"ct-tui · {name.split('-')[0]}"), str(places.folder))
+            svg = tidy(app.export_screenshot(title=f"ct-tui · {name.split('-')[0]}"))
         folder.joinpath(f"{name}.svg").write_text(svg, encoding="utf-8")
         png = resvg_py.svg_to_bytes(svg_string=svg, monospace_family="DejaVu Sans Mono", zoom=1.0)
         folder.joinpath(f"{name}.png").write_bytes(bytes(png))
         sys.stdout.write(f"{folder / name}.svg and .png\n")
 
 
-def tidy(svg: str, home: str) -> str:
-    """The drawing without fonts from the network, without its random ids, and without this machine's paths."""
+def tidy(svg: str) -> str:
+    """The drawing without fonts from the network and without its random ids."""
     svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: Fira Code", f"font-family: {FONTS}")
-    svg = re.sub(r"terminal-\d+", "terminal-0", svg)
-    return svg.replace(home, "~/demo")
+    return re.sub(r"terminal-\d+", "terminal-0", svg)
 
 
 async def _rest(app: Workstation, pilot: Pilot[int]) -> None:
@@ -104,7 +104,14 @@ def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
-        asyncio.run(draw(prepare(Path(made) / "demo"), folder))
+        # A short path without chance in it, so that the pictures show the same every time.
+        home = Path(made).parent / "demo"
+        if home.exists():
+            raise SystemExit(f"{home} is in the way: remove it first")
+        try:
+            asyncio.run(draw(prepare(home), folder))
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
     return 0
 
 
