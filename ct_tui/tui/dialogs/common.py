@@ -11,8 +11,9 @@ from textual.widgets import Input
 from ct_tui.domain.errors import BadInput
 from ct_tui.tui.dialogs.base import hints
 from ct_tui.tui.dialogs.ruling import RulingDialog
-from ct_tui.tui.text import say
+from ct_tui.tui.text import prose, say
 from ct_tui.tui.widgets.frame import Lines
+from ct_tui.tui.widgets.paper import Paper
 from ct_tui.tui.widgets.rows import MemoryRows, Row, RowList
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class UntilDialog(RulingDialog):
         yield Lines(
             ((say("Until: a day such as 2027-01-31, or +30 days, or empty for good", "head"),),), classes="label"
         )
-        yield Input(placeholder="for good", compact=True, id="until")
+        yield Input(placeholder="until: for good", compact=True, id="until")
 
     def begin(self) -> None:
         """The reason comes first."""
@@ -69,6 +70,7 @@ class MarkedDialog(RulingDialog):
     def compose_fields(self) -> ComposeResult:
         """The rulings with marks."""
         yield RowList(id="drafts")
+        yield Paper(id="reading")
 
     def prepare(self) -> None:
         """All are marked to begin with."""
@@ -95,6 +97,12 @@ class MarkedDialog(RulingDialog):
         """The list."""
         return [self.listed]
 
+    def on_row_list_moved(self, event: RowList.Moved) -> None:
+        """The reason of the one under the cursor in full: it is what gets signed."""
+        event.stop()
+        if event.row is not None:
+            self.query_one("#reading", Paper).show(prose(self.drafts[int(event.row.key)][1], "quote"), event.row.key)
+
     def toggle(self) -> None:
         """Take one in or leave it out."""
         self.listed.toggle_mark()
@@ -111,9 +119,7 @@ class MarkedDialog(RulingDialog):
 
     def hint(self) -> Line:
         """The keys of the dialog."""
-        return hints(
-            ("⏎", "sign"), ("space", "in or out"), ("*", "all or none"), ("e", "add to the reasons"), ("esc", "leave")
-        )
+        return hints(("⏎", "sign"), ("space", "in or out"), ("*", "all or none"), ("e", "add a word"), ("esc", "leave"))
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
         """The bodies that are marked, in their order."""

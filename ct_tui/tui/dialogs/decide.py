@@ -200,9 +200,9 @@ class DeclareDialog(RulingDialog):
     def compose_fields(self) -> ComposeResult:
         """Description, parent, manifests and signatures."""
         yield Lines(((say("Description: what such an entity is, in one sentence", "head"),),), classes="label")
-        yield Input(placeholder="A …", compact=True, id="description")
+        yield Input(placeholder="what such an entity is, in one sentence", compact=True, id="description")
         yield Lines(((say("Parent type, or empty", "head"),),), classes="label")
-        yield Input(placeholder="none", compact=True, id="parent")
+        yield Input(placeholder="parent type, or none", compact=True, id="parent")
         rows = [(TIER_FACT, "tier_fact only")]
         if self._vocabulary.is_seed_family:
             rows.insert(0, (SEED_FAMILY, "every manifest of the seed family"))

@@ -111,7 +111,7 @@ class KeyDialog(Dialog):
 
     def begin(self) -> None:
         """The name is what is asked for first where a key is made."""
-        self.set_focus((self.query_one("#name") if self._which == NEW else self.query_one("#which")))
+        self.set_focus(self.query_one("#name") if self._which == NEW else self.query_one("#which"))
 
     @property
     def _which(self) -> str:

@@ -45,8 +45,16 @@ class Decided:
 class ReasonArea(TextArea):
     """The reason in a few lines; what is pasted is made inert first."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text, soft_wrap=True, show_line_numbers=False, compact=True, tab_behavior="focus", id="reason")
+    def __init__(self, text: str, words: str) -> None:
+        super().__init__(
+            text,
+            placeholder=words,
+            soft_wrap=True,
+            show_line_numbers=False,
+            compact=True,
+            tab_behavior="focus",
+            id="reason",
+        )
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Paste text only: nothing that hides or steers."""
@@ -76,7 +84,7 @@ class RulingDialog(Dialog):
         """The fields, the reason, and what it would do."""
         yield from self.compose_fields()
         yield Lines(((drawn(self.REASON_WORDS, "head"),),), classes="label")
-        yield ReasonArea(self._reason)
+        yield ReasonArea(self._reason, self.REASON_WORDS)
         yield Lines(((say("If signed", "head"),),), classes="label")
         yield Notice(id="impact")
         yield Ends(id="signer")
