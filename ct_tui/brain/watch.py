@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,14 @@ class Change(StrEnum):
 class Watch:
     """One kept connection whose `data_version` moves when another connection commits.
 
-    Use it from one thread at a time; it is opened without the same-thread check so that a pool may hand it on.
+    Every thread that reads asks it, and one closes it: a lock keeps them one after another, since a connection that is
+    closed under a query takes the whole process with it.
     """
 
     def __init__(self, brain: Brain) -> None:
         self._path: Path = brain.path
         self._identity = brain.identity
+        self._lock = threading.Lock()
         uri = f"{self._path.absolute().as_uri()}?mode=ro"
         with translated(self._path):
             self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=0)
@@ -59,8 +62,10 @@ class Watch:
 
     def close(self) -> None:
         """Give the connection back."""
-        self._connection.close()
+        with self._lock:
+            self._connection.close()
 
     def _version(self) -> int:
-        row = patiently(lambda: self._connection.execute(sql.DATA_VERSION).fetchone())
+        with self._lock:
+            row = patiently(lambda: self._connection.execute(sql.DATA_VERSION).fetchone())
         return int(row[0])
