@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from ct_tui.tui.views import View
 
 POLL_SECONDS = 0.5
+PATIENCE_SECONDS = 2.0
+"""How long leaving waits for what is being read."""
+
 HISTORY_ROWS = 500
 CATCH_UP_SECONDS = 1.0
 GRACE_SECONDS = 3.0
@@ -478,12 +481,13 @@ class Workstation(App[int], inherit_bindings=False):
         """Let the writer finish its chunk, then give the brain back."""
         for stop in self.stops:
             stop.set()
-        self.linting.close()
-        self.comparing.close()
-        for lane in (self._look, self._survey, self._watching):
+        lanes = (self._look, self._survey, self._watching, self.linting.close(), self.comparing.close())
+        for lane in lanes:
             lane.close(wait=False)
         await asyncio.to_thread(self.writing.close, wait=True)
-        if self.session.bench is not None:
+        # A connection must not be closed under a thread that reads with it; one that reads on ends with the process.
+        rested = [await asyncio.to_thread(lane.rests, PATIENCE_SECONDS) for lane in lanes]
+        if self.session.bench is not None and all(rested):
             before = stamp_of(self.session.places)
             self.session.bench.close()
             self._memory.settle(before)

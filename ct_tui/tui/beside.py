@@ -87,10 +87,11 @@ class Beside(Generic[ResultT]):
         if message.error is None:
             self.result = message.result
 
-    def close(self) -> None:
-        """Stop, and take nothing more on."""
+    def close(self) -> Lane:
+        """Stop, and take nothing more on; gives the lane, which may be waited for."""
         self.stop()
         self._lane.close(wait=False)
+        return self._lane
 
     def _post(self, bench: Workbench, age: int, last: ResultT | None, stop: threading.Event) -> None:
         try:

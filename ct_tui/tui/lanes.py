@@ -74,6 +74,12 @@ class Lane:
         if wait and self._started:
             self._thread.join()
 
+    def rests(self, seconds: float) -> bool:
+        """After it was closed: wait for the job that runs, at most so long; whether nothing runs any more."""
+        if self._started:
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
+
     def _run(self) -> None:
         while True:
             with self._changed:

@@ -392,3 +392,25 @@ async def test_another_writer_is_noticed_and_the_cursor_stays(october: Path) -> 
         await d.until(lambda: any("ent_a0" in case.ids for case in table.screen._cases))
         assert table.case.key == "duplicate:shared name 6"
         assert len(table.open_ones()) == 18
+
+
+async def test_the_plan_shows_each_merge_with_its_ruling_and_opens_to_who_redirects(
+    october: Path, user_dir: Path
+) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        table = await opened(d)
+        await table.go_to("duplicate:shared name 4")
+        ids = table.case.ids
+        await table.press("1", "enter", "P")
+        line = next(line for line in d.lines if "≡ Shared name 4" in line)
+        assert "2 ⇉" in line
+        assert "#1" in line
+        assert "2 duplicates merged into" in d.paper
+        assert "One thing: 3 entities are called “Shared name 4”" in d.paper
+        await table.press("l", "l")
+        assert d.app.screen.entity_id in ids[1:]  # type: ignore[attr-defined]
+        assert f"leads to {ids[0]}" in d.paper
+        await table.press("h", "h", "/")
+        await d.type(ids[2])
+        assert any("≡ Shared name 4" in line and "1 ⇉" in line for line in d.lines)

@@ -246,10 +246,10 @@ def _member_row(at: int, member: Weight) -> Row:
         return (
             *lead,
             blank(1),
-            *fit((data(member.type, "type"), *((say(" ?", "warn"),) if not member.declared else NOTHING)), 16),
+            *fit((data(member.type, "type"), *((say(" ?", "warn"),) if not member.declared else NOTHING)), 14),
             *fit(known, 16),
             *fit((say("summary", "dim") if member.summary else say("–", "faint"),), 8),
-            *fit((data(member.id, "dim"),), max(1, width - 43)),
+            *fit((data(member.id, "dim"),), max(1, width - 41)),
         )
 
     return Row(member.id, member, draw, markable=False)

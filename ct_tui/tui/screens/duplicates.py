@@ -163,8 +163,7 @@ class DuplicatesScreen(Looking, ViewScreen):
             left: Line = (say(" comparing names ", "warn"), *_progress(comparing.progress))
             right = (say("esc", "key"), say(" stops ", "dim"))
         elif self._piling:
-            left = (say(" ◆ pile open: ", "key"), say("digits and x only note it; "), say("p", "key"))
-            left += (say(" signs all"),)
+            left = (say(" ◆ pile open · ", "key"), say("p", "key"), say(" signs all of it"))
         elif comparing.before:
             left = (say(" ! the brain was written since: ", "warn"), say("^r", "key"), say(" compares again", "warn"))
         elif board is not None and not board.near_searched:
