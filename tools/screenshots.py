@@ -56,9 +56,9 @@ def prepare(folder: Path) -> DemoPlaces:
     os.environ["CT_TUI_CONFIG_DIR"] = str(places.user_dir)
     with Workbench(places) as bench:
         bench.heal(apply=True, by=PRINCIPAL)
-        bench.adopt(places.founding, [1, 2], key=places.key, principal=PRINCIPAL)
+        bench.adopt(places.founding, [2, 4, 5], key=places.key, principal=PRINCIPAL)
         bench.heal(apply=True, by=PRINCIPAL)
-        bench.adopt(places.founding, [4, 5], key=places.key, principal=PRINCIPAL)
+        bench.adopt(places.founding, [1, 3], key=places.key, principal=PRINCIPAL)
     return places
 
 
