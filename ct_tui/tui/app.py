@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import importlib
 import inspect
 import os
-import pkgutil
 import signal
 import sys
 import threading
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App
+from textual.widgets import Input, TextArea
 
 from ct_tui.domain.errors import CtTuiError
 from ct_tui.tui import theme
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.message_pump import MessagePump
     from textual.screen import Screen
-    from textual.widget import Widget
 
     from ct_tui.heal.workbench import Workbench
     from ct_tui.policy.paths import Places
@@ -102,7 +100,6 @@ class Workstation(App[int], inherit_bindings=False):
         self._reading = False
         self._read_again = False
         self._behind = False
-        self._warm = False
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The inks in themes that do not name them."""
@@ -188,9 +185,6 @@ class Workstation(App[int], inherit_bindings=False):
         report = self.session.report
         if report is not None:
             self._survey.put(lambda: self._memory.keep(report, message.queue))
-        if not self._warm:
-            self._warm = True
-            self._watching.put(import_the_rest)
         self.show_session(renew=True)
 
     def on_ledger_read(self, message: LedgerRead) -> None:
@@ -301,7 +295,7 @@ class Workstation(App[int], inherit_bindings=False):
         view = getattr(screen, "VIEW", "")
         if not view:
             return False
-        typing = takes_text(self.focused)
+        typing = isinstance(self.focused, (Input, TextArea))
         own = getattr(screen, "KEYS", {}).get(key)
         if own is not None and not typing:
             await self._catch_up()
@@ -497,21 +491,6 @@ class Workstation(App[int], inherit_bindings=False):
             before = stamp_of(self.session.places)
             self.session.bench.close()
             self._memory.settle(before)
-
-
-def import_the_rest() -> None:
-    """Import what the next keys may open while nobody waits: the first dialog is then as fast as the second."""
-    for folder in ("dialogs", "screens"):
-        package = importlib.import_module(f"ct_tui.tui.{folder}")
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
-
-
-def takes_text(widget: Widget | None) -> bool:
-    """Whether a widget is a field that keys type into."""
-    from textual.widgets import Input, TextArea
-
-    return isinstance(widget, (Input, TextArea))
 
 
 def all_actions(views: tuple[View, ...]) -> tuple[Action, ...]:

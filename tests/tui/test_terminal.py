@@ -130,7 +130,7 @@ def test_a_signal_while_the_brain_is_written_leaves_whole_chunks(october: Path, 
     found.child.send("P")
     found.until("30,010 changes")
     found.child.send("a")
-    found.until("Type 30,")
+    found.until("Write this into the brain?")
     words = re.search(r"Type ([\d,]+)", found.text)
     assert words is not None
     found.child.send(words.group(1) + "\r")

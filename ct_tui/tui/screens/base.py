@@ -67,7 +67,6 @@ class ViewScreen(Screen[None]):
         super().__init__()
         self._zoomed = False
         self._said: Line = NOTHING
-        self._following = False
 
     # What it stands on
 
@@ -472,14 +471,8 @@ class ViewScreen(Screen[None]):
         self.query_one("#detail-head", Heading).strengthen(strong=self.in_detail)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
-        """Another row: another detail, other keys; both wait until the cursor is painted there."""
-        if event.rows is self.rows and not self._following:
-            self._following = True
-            self.call_after_refresh(self._follow)
-
-    def _follow(self) -> None:
-        self._following = False
-        if self.is_mounted:
+        """Another row: another detail, other keys."""
+        if event.rows is self.rows:
             self.describe()
             self.show_keys()
 
