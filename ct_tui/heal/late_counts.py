@@ -10,12 +10,16 @@ import threading
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import own
-from ct_tui.domain.errors import BrainError, CtTuiError
+from ct_tui.domain.errors import BrainBusy, BrainError, CtTuiError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ct_tui.brain.connection import Brain
+
+
+ATTEMPTS = 3
+"""How often a busy brain is asked to take the numbers."""
 
 
 class LateCounts:
@@ -46,6 +50,16 @@ class LateCounts:
                 f"run {run} is done, but its edges were not counted for the trend: {error.message}", error.remedy
             )
 
+    def _store(self, run: int, numbers: dict[str, int]) -> None:
+        """Write the numbers; nobody waits for them, so a busy brain is asked more than once."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                self._brain.write(lambda db: own.add_numbers(db, run, {"edges": numbers}))
+                return
+            except BrainBusy:
+                if not left:
+                    raise
+
     def _work(self, run: int, count: Callable[[], dict[str, int]], standing: threading.Event) -> None:
         try:
             with self._brain.snapshot() as db:
@@ -53,7 +67,7 @@ class LateCounts:
                 db.scalar("SELECT COUNT(*) FROM ct_tui_run")
                 standing.set()
                 numbers = count()
-            self._brain.write(lambda db: own.add_numbers(db, run, {"edges": numbers}))
+            self._store(run, numbers)
         except CtTuiError as error:
             self._faults.append((run, error))
         finally:
