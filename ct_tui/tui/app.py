@@ -218,7 +218,7 @@ class Workstation(App[int], inherit_bindings=False):
     def show_session(self, *, renew: bool = False) -> None:
         """Let every view show what is known now."""
         for screen in self.screen_stack:
-            if isinstance(screen, ViewScreen) and screen.is_mounted:
+            if isinstance(screen, ViewScreen) and screen.is_mounted and screen.display:
                 if renew:
                     screen.renew()
                 screen.show_session()
@@ -249,7 +249,7 @@ class Workstation(App[int], inherit_bindings=False):
         if message.work.running:
             message.work.progress = message.progress
             for screen in self.screen_stack:
-                if isinstance(screen, ViewScreen) and screen.is_mounted:
+                if isinstance(screen, ViewScreen) and screen.is_mounted and screen.display:
                     screen.show_progress()
 
     # Noticing others

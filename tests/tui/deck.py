@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from contextlib import asynccontextmanager, closing
@@ -79,9 +80,18 @@ class Deck:
         await self.pilot.pause()
 
     def _idle(self) -> bool:
-        app = self.app
-        # The lanes belong to the application; only tests look whether they rest.
-        return all(lane.idle for lane in (app._look, app._survey, app.writing)) and not app._reading
+        # A new size is taken up by a timer, which no message tells of.
+        return self.app.resting and self.app._resize_timer is None
+
+    async def counted(self) -> None:
+        """Wait until the edges of all runs are counted, which happens beside the screens, and the screens know it."""
+        await self.until(lambda: all("edges" in run.numbers for run in self.app.session.runs))
+        await self.settle()
+
+    async def resize(self, width: int, height: int) -> None:
+        """Give the terminal another size."""
+        await self.pilot.resize_terminal(width, height)
+        await self.settle()
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for a condition; fail where it does not come true."""
@@ -91,6 +101,8 @@ class Deck:
             if condition():
                 return
             assert time.monotonic() < end, f"it did not come true:\n{self.text}"
+            # The threads that it waits for need the interpreter.
+            await asyncio.sleep(0.005)
 
     # The screen
 

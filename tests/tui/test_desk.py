@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from ct_tui.tui.messages import CensusRead
 from tests.tui.deck import add_entity, deck
 
 if TYPE_CHECKING:
@@ -186,8 +189,7 @@ async def test_too_small_is_said(october: Path) -> None:
     async with deck(october, (39, 9)) as d:
         assert "Too small" in d.text
         assert "Queue" not in d.text
-        await d.pilot.resize_terminal(120, 40)
-        await d.settle()
+        await d.resize(120, 40)
         assert "Too small" not in d.text
         assert "Queue" in d.text
 
@@ -196,8 +198,7 @@ async def test_resizing_in_a_dialog_never_crashes(october: Path) -> None:
     async with deck(october, (200, 60)) as d:
         await d.press("m")
         for size in ((20, 5), (1, 1), (60, 20), (39, 40), (80, 9), (200, 60)):
-            await d.pilot.resize_terminal(*size)
-            await d.settle()
+            await d.resize(*size)
         assert d.front == "MapDialog"
         assert "Reason" in d.text
 
@@ -259,3 +260,14 @@ async def test_no_brain_is_said_with_a_remedy(tmp_path: Path) -> None:
         await d.press("m")
         assert d.front == "desk"
         assert not (folder / "brain.db").exists()
+
+
+@pytest.mark.parametrize("view", ["E", "O", "D"])
+async def test_a_result_that_arrives_while_the_screens_are_taken_down_is_dropped(october: Path, view: str) -> None:
+    async with deck(october) as d:
+        await d.press(view)
+        report, screen = d.app.session.report, d.app.screen
+        assert report is not None
+        # As when the program ends: the screen loses its widgets, and stands in the stack until all screens have.
+        await d.app._prune(screen)
+        d.app.post_message(CensusRead(report))

@@ -215,6 +215,7 @@ async def apply(d: Deck) -> None:
     await d.press("P", "a", "y")
     await d.until(lambda: "✓ Written" in d.text)
     await d.press("enter")
+    await d.counted()
 
 
 def many(folder: Path, count: int) -> None:

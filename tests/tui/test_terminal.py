@@ -65,6 +65,14 @@ class Terminal:
             assert time.monotonic() < end, self.text
             self.read()
 
+    def until_match(self, pattern: str, seconds: float = 20) -> re.Match[str]:
+        """Wait until something on the screen is of a pattern; a screen may arrive in pieces."""
+        end = time.monotonic() + seconds
+        while (found := re.search(pattern, self.text)) is None:
+            assert time.monotonic() < end, self.text
+            self.read()
+        return found
+
     def until_gone(self, words: str, seconds: float = 20) -> None:
         """Wait until words are on the screen no more."""
         end = time.monotonic() + seconds
@@ -131,9 +139,8 @@ def test_a_signal_while_the_brain_is_written_leaves_whole_chunks(october: Path, 
     found.until("30,010 changes")
     found.child.send("a")
     found.until("Write this into the brain?")
-    words = re.search(r"Type ([\d,]+)", found.text)
-    assert words is not None
-    found.child.send(words.group(1) + "\r")
+    asked = found.until_match(r"Type ([\d,]+) to write")
+    found.child.send(asked.group(1) + "\r")
     found.until("Writing")
     found.child.kill(signal.SIGTERM)
     assert found.ended() == 128 + signal.SIGTERM
