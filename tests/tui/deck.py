@@ -85,7 +85,7 @@ class Deck:
 
     async def counted(self) -> None:
         """Wait until the edges of all runs are counted, which happens beside the screens, and the screens know it."""
-        await self.until(lambda: all("edges" in run.numbers for run in self.app.session.runs))
+        await self.until(lambda: all("edges" in run.numbers for run in self.app.session.runs or ()))
         await self.settle()
 
     async def resize(self, width: int, height: int) -> None:
