@@ -80,8 +80,10 @@ class Deck:
         await self.pilot.pause()
 
     def _idle(self) -> bool:
-        # A new size is taken up by a timer, which no message tells of.
-        return self.app.resting and self.app._resize_timer is None
+        # A new size is taken up by a timer, and so is what has to be laid out or painted; no message tells of them.
+        screen = self.app.screen
+        shown = not (screen._layout_required or screen._repaint_required or screen._dirty_widgets or screen._callbacks)
+        return self.app.resting and self.app._resize_timer is None and shown
 
     async def counted(self) -> None:
         """Wait until the edges of all runs are counted, which happens beside the screens, and the screens know it."""
