@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
+SCROLLBAR = 54
+"""Column of the scrollbars of the lists on a screen of 120."""
+
 
 @contextmanager
 def held(brain: Path) -> Iterator[None]:
@@ -54,6 +60,25 @@ async def test_the_last_census_and_questions_are_shown_before_the_brain_is_read(
         assert "◷ as of 20" in d.lines[0]
         assert "changed since" not in d.lines[0]
         assert "▸ ▹ ? document" in d.text
+
+
+async def test_the_first_frame_is_whole_and_needs_no_mending(october: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with deck(october):
+        pass
+    frames: list[list[str]] = []
+    paint = Workstation._display
+
+    def painted(app: Workstation, screen: Screen[object], update: RenderableType | None) -> None:
+        if update is not None:
+            frames.append([strip.text.rstrip() for strip in screen._compositor.render_strips()])
+        paint(app, screen, update)
+
+    monkeypatch.setattr(Workstation, "_display", painted)
+    async with unread(october) as d:
+        await d.until(lambda: "▸ ▹ ? document" in "\n".join(frames[-1]))
+    assert "What it could be" in "\n".join(frames[0])
+    places = [[line[1:SCROLLBAR] + line[SCROLLBAR + 1 :] for line in frame] for frame in (frames[0], frames[-1])]
+    assert places[0] == places[1], "all is in its place but scrollbars and the mark of the keyboard"
 
 
 async def test_nothing_is_decided_on_what_is_remembered(october: Path) -> None:

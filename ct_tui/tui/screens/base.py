@@ -156,9 +156,10 @@ class ViewScreen(Screen[None]):
         yield from ()
 
     def on_mount(self) -> None:
-        """Fill in what is known already."""
+        """Fill in what is known already, arranged for the room there is, so that the first frame need not be mended."""
         self.query_one("#banner").display = False
         self.query_one("#filter").display = False
+        self.fit_panes()
         self.show_session()
         self.set_focus(self.rows)
 
@@ -448,6 +449,11 @@ class ViewScreen(Screen[None]):
         self.show_keys()
 
     # Layout
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there is room for panes beside each other; known before anything is laid out."""
+        return self.app.size.width >= WIDE
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange for the room there is."""

@@ -12,7 +12,7 @@ from ct_tui.domain.queue import EntityView, ItemKind, QueueItem
 from ct_tui.tui import papers
 from ct_tui.tui.messages import Compared, EvidenceRead, LifeRead, OlderRead, PageRead
 from ct_tui.tui.rowviews import change_row, entity_row, item_row, type_row
-from ct_tui.tui.screens.base import WIDE, ViewScreen
+from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.deciding import Deciding
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, counted, data, number, say
@@ -285,7 +285,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
         from ct_tui.tui.compare import case_paper
 
         known = self._compared.comparison if self._compared is not None and self._compared.key == row.key else None
-        stacked = self.size.width < WIDE
+        stacked = not self.is_wide
         self.paper.show(lambda width: tuple(case_paper(case, known, None, width, stacked=stacked)), row.key)
 
     def _words(self, row: Row) -> Sequence[Line]:
@@ -446,7 +446,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
 
     def fit_panes(self) -> None:
         """Three panes and the detail where there is room; else one pane at a time, the detail below it."""
-        wide = self.size.width >= WIDE
+        wide = self.is_wide
         zoom_detail = self._zoomed and self.in_detail
         for name in PANES:
             pane = self.query_one(f"#pane-{name}")

@@ -14,7 +14,7 @@ from ct_tui.tui import papers
 from ct_tui.tui.cases import Case, Decision, Stand, case_row, cases_of, heading_words, member_row, staged_words
 from ct_tui.tui.compare import case_paper
 from ct_tui.tui.messages import Compared, EvidenceRead, PageRead
-from ct_tui.tui.screens.base import WIDE, ViewScreen
+from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
 from ct_tui.tui.widgets.frame import Ends, Heading
@@ -189,7 +189,7 @@ class DuplicatesScreen(Looking, ViewScreen):
             return
         self.query_one("#detail-head", Heading).show(NOTHING, (say("Side by side"),))
         known = self._known.comparison if self._known is not None and self._known.key == case.key else None
-        staged, stacked = self.session.piled.get(case.key), self.size.width < WIDE
+        staged, stacked = self.session.piled.get(case.key), not self.is_wide
         self.paper.show(lambda width: tuple(case_paper(case, known, staged, width, stacked=stacked)), case.key)
         bench, ids, key = self.session.bench, case.ids, case.key
         if known is None and bench is not None:

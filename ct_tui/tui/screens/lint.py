@@ -23,7 +23,7 @@ from ct_tui.tui.findings import (
     rule_sign,
 )
 from ct_tui.tui.messages import FocusRead
-from ct_tui.tui.screens.base import WIDE, ViewScreen
+from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.signs import SEVERITY_SIGNS
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, say
@@ -97,7 +97,7 @@ class LintScreen(Looking, ViewScreen):
 
     def panes(self) -> list[Widget]:
         """The lists there is room for, and the detail."""
-        return [*((self.rules,) if self._wide else ()), self.findings, self.paper]
+        return [*((self.rules,) if self.is_wide else ()), self.findings, self.paper]
 
     def enter_pane(self, pane: Widget) -> None:
         """Give a pane the keyboard."""
@@ -106,10 +106,6 @@ class LintScreen(Looking, ViewScreen):
         self.set_focus(pane)
         self.describe()
         self.show_keys()
-
-    @property
-    def _wide(self) -> bool:
-        return self.size.width >= WIDE
 
     @property
     def catalog(self) -> Catalog | None:
@@ -501,9 +497,9 @@ class LintScreen(Looking, ViewScreen):
     def fit_panes(self) -> None:
         """The rules as a list where there is room, else as a line."""
         super().fit_panes()
-        self.query_one("#pane-rules").display = self._wide
-        self.query_one("#rule-strip").display = not self._wide
-        if not self._wide and self._front == RULES:
+        self.query_one("#pane-rules").display = self.is_wide
+        self.query_one("#rule-strip").display = not self.is_wide
+        if not self.is_wide and self._front == RULES:
             self.enter_pane(self.findings)
 
     def strengthen(self) -> None:

@@ -82,9 +82,12 @@ class Paper(Inked, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One line of what is in sight, with its part of the scrollbar."""
+        width = self.size.width
+        if width != self._width:
+            # The first frame is drawn before any widget is told its size.
+            self._fill(width)
         index = self._top + y
         line = self._drawn[index] if index < len(self._drawn) else NOTHING
-        width = self.size.width
         return self.draw((*fit(line, max(0, width - BAR)), self._bar(y)), width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
@@ -109,12 +112,16 @@ class Paper(Inked, can_focus=True, inherit_bindings=False):
         self.move_by(-WHEEL_ROWS)
 
     def _lay_out(self) -> None:
-        self._width = self.size.width
-        if self._make is not None:
-            self._lines = tuple(self._make(max(1, self._width - BAR)))
-        self._drawn = self._wrap(self._width - BAR)
-        self._top = max(0, min(self._top, len(self._drawn) - self.size.height))
+        self._fill(self.size.width)
         self.refresh(layout=self.styles.height is not None and self.styles.height.is_auto)
+
+    def _fill(self, width: int) -> None:
+        """Wrap the text for a width; with none yet, nothing can be wrapped."""
+        self._width = width
+        if width and self._make is not None:
+            self._lines = tuple(self._make(max(1, width - BAR)))
+        self._drawn = self._wrap(width - BAR) if width else []
+        self._top = max(0, min(self._top, len(self._drawn) - self.size.height))
 
     def _wrap(self, width: int) -> list[Line]:
         rows: list[Line] = []
