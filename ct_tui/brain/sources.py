@@ -31,34 +31,41 @@ Documents = dict[str, tuple[str, ...]]
 LOST = EntitySources(unresolved=True)
 """A fact whose claim leads nowhere."""
 
+FACTS = "llm_wiki_entries"
+"""The table of facts; one that lacks a column which is read here counts as missing."""
+
 MEMORY = 65_536
 """Distinct refs, and distinct combinations of them, that one pass remembers before it starts afresh."""
 
 
 @dataclass(frozen=True)
 class SourceIndex:
-    """The sources of the entities that need any, by survivor; everybody else has none.
+    """The sources of the entities that need any, by survivor; everybody else has those of `others`.
 
-    `whole_brain` says that an unresolved source shields an entity whatever its type, so that nobody may be left out.
+    `others` is nothing, or a lost source where the facts of the brain cannot be read: what nobody can read is never
+    the same as what nobody wrote. `whole_brain` says that an unresolved source shields an entity whatever its type,
+    so that nobody may be left out.
     """
 
     found: Mapping[str, EntitySources] = field(default_factory=dict)
     redirects: Redirects = field(default_factory=Redirects)
     whole_brain: bool = False
+    others: EntitySources = NO_SOURCES
 
     def of(self, entity_id: str) -> EntitySources:
         """The sources of one entity; a merged-away id has those of its survivor."""
         if self.redirects:
             entity_id = _owner(self.redirects, entity_id)
-        return self.found.get(entity_id, NO_SOURCES)
+        return self.found.get(entity_id, self.others)
 
 
 def read_sources(db: Db, schema: Schema, policy: Policy, redirects: Redirects, state: BrainState) -> SourceIndex:
     """Resolve what the policy makes matter: the whole brain under folder rules, else only the entities concerned."""
     ledger = ledger_paths(state.origins, redirects)
     if policy.paths_matter:
-        found = _with_ledger(_resolve(db, schema, redirects, None), ledger)
-        return SourceIndex(found, redirects, policy.has_off_folder)
+        others = NO_SOURCES if schema.has(FACTS) else LOST
+        found = _with_ledger(_resolve(db, schema, redirects, None), ledger, others)
+        return SourceIndex(found, redirects, policy.has_off_folder, others)
     concerned = set(ledger)
     if policy.host_mode is Mode.OFF:
         # Under a host that is off only an entity with a strict row of its own is gated, and an off source shields it.
@@ -93,16 +100,18 @@ def _owner(redirects: Redirects, entity_id: str) -> str:
     return entity_id if end is CYCLE else end
 
 
-def _with_ledger(found: dict[str, EntitySources], ledger: Mapping[str, str]) -> dict[str, EntitySources]:
+def _with_ledger(
+    found: dict[str, EntitySources], ledger: Mapping[str, str], others: EntitySources = NO_SOURCES
+) -> dict[str, EntitySources]:
     for entity_id, path in ledger.items():
-        found[entity_id] = replace(found.get(entity_id, NO_SOURCES), ledger_path=path)
+        found[entity_id] = replace(found.get(entity_id, others), ledger_path=path)
     return found
 
 
 def _resolve(db: Db, schema: Schema, redirects: Redirects, ids: Collection[str] | None) -> dict[str, EntitySources]:
     """The sources by survivor, for all facts or for those of some ids."""
-    if not schema.has("llm_wiki_entries"):
-        return {}
+    if not schema.has(FACTS):
+        return {} if ids is None else {_owner(redirects, one): LOST for one in ids}
     librarian = schema.has("librarian_evidence")
     if ids is None:
         evidence = db.stream(sql.EVIDENCE) if librarian else iter(())

@@ -14,6 +14,7 @@ from tests.policy.brains import SEEDS, ref, token
 if TYPE_CHECKING:
     from tests.heal.lab import Lab
 
+RENAME_REF = "ALTER TABLE llm_wiki_entries RENAME COLUMN source_ref TO somewhere_else"
 MARKER, WATERMARK = "alias_remap_completed", "ontology_config_watermark"
 
 
@@ -495,6 +496,18 @@ def test_a_lost_source_is_reported_where_an_off_folder_might_have_held_it(app: L
     app.case.folders(ops="off")
     report = app.heal()
     assert (report.retyped, report.report_only) == (0, 1)
+
+
+@pytest.mark.parametrize("damage", ["DROP TABLE llm_wiki_entries", RENAME_REF], ids=["no table", "no column"])
+def test_facts_that_cannot_be_read_are_lost_sources_and_no_absent_ones(app: Lab, damage: str) -> None:
+    app.case.folders(ops="off")
+    from_document(app, "e1", "ops/a.md")
+    app.case.run(damage)
+    report = app.heal()
+    assert counts(report) == (0, 0)
+    assert report.report_only == 1
+    assert app.type_of("e1") == "agent"
+    assert app.census()["agent"]["report_only"] == 1
 
 
 def test_a_lost_source_matters_to_nobody_without_off_folders(app: Lab) -> None:
