@@ -9,7 +9,7 @@ from ct_tui.brain import models, sql
 from ct_tui.domain.errors import BrainError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ct_tui.brain.connection import Db
@@ -45,11 +45,14 @@ class Schema:
     """The tables that can be read, with their columns; `refusal` is why nothing may be written, or empty.
 
     A table that lacks a column which is read here counts as missing: the rest of the brain can still be looked at.
+    `unread` says of each of the app's tables that counts as missing why it does, since what it holds is unknown then
+    and not nothing.
     """
 
     version: int | None
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
     refusal: str = ""
+    unread: tuple[str, ...] = ()
 
     def has(self, table: str) -> bool:
         """Whether the table or view is there."""
@@ -74,7 +77,7 @@ def read_schema(db: Db, path: Path) -> Schema:
         raise BrainError(f"{path} is not a brain: {ENTITIES} has no column {', '.join(sorted(missing))}")
     version = _version(db, tables)
     readable = {name: columns for name, columns in tables.items() if not _lacking(name, columns)}
-    return Schema(version, readable, _refusal(version, tables))
+    return Schema(version, readable, _refusal(version, tables), tuple(_unread(tables)))
 
 
 def _columns(db: Db, table: str) -> frozenset[str]:
@@ -84,6 +87,15 @@ def _columns(db: Db, table: str) -> frozenset[str]:
 def _lacking(table: str, columns: frozenset[str]) -> frozenset[str]:
     """The columns that are read from a table and are not there."""
     return (NEEDED if table == ENTITIES else models.COLUMNS.get(table, frozenset())) - columns
+
+
+def _unread(tables: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """A sentence for each of the app's tables that cannot be read."""
+    for table in sorted(models.COLUMNS.keys() - models.OWN_TABLES - WRITTEN_IF_THERE.keys()):
+        if table not in tables:
+            yield f"the brain has no table {table}"
+        elif lost := _lacking(table, tables[table]):
+            yield f"the table {table} lacks the column {', '.join(sorted(lost))}"
 
 
 def _version(db: Db, tables: Mapping[str, frozenset[str]]) -> int | None:

@@ -91,6 +91,11 @@ def _schema(bench: Workbench) -> Iterator[Check]:
         yield Check(
             "schema", Health.FAIL, f"nothing will be written: {schema.refusal}", "open the brain with the app once"
         )
+    for why in schema.unread:
+        if why in schema.refusal:
+            continue
+        yield Check("schema", Health.WARN, f"{why}: what it would hold is unknown", "open the brain with the app once")
+    if schema.refusal or schema.unread:
         return
     version = schema.version
     # Without a vault root the app stamps no version above 21, although all the later tables are there.

@@ -30,6 +30,8 @@ class Settings:
     principal: str | None = None
     opener: Opener | None = None
     out: Out = field(default_factory=Out)
+    unread: tuple[str, ...] = ()
+    """Of each table of the brain last opened that cannot be read, why: what it holds is unknown, and not nothing."""
 
     def places(self) -> Places:
         """Every file of this run, by options, then environment, then default."""
@@ -41,7 +43,9 @@ class Settings:
         """The brain with its policy and rulings, to be closed after use; raises BrainError where it is none."""
         from ct_tui.heal.workbench import Workbench
 
-        return Workbench(self.places(), read_only=self.read_only)
+        bench = Workbench(self.places(), read_only=self.read_only)
+        self.unread = bench.brain.schema.unread
+        return bench
 
     def require_write(self) -> None:
         """Refuse what writes to the brain or to files of its own when --read-only was given; raises BadInput."""
@@ -51,9 +55,11 @@ class Settings:
             raise BadInput("nothing was written: --read-only was given", "leave it away to write")
 
     def give(self, document: object, lines: Callable[[], list[str]]) -> None:
-        """Print the one document with --json, else the lines for a person."""
+        """Print the one document with --json, else the lines for a person; say what could not be read for it."""
+        self.out.note(*(f"ct-tui: {why}, so what it would hold is missing here" for why in self.unread))
         if self.json:
-            self.out.document(document)
+            told = {**document, "unreadable": self.unread} if self.unread and isinstance(document, dict) else document
+            self.out.document(told)
         else:
             self.out.lines(lines())
 

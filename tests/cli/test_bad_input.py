@@ -279,3 +279,31 @@ def test_the_workstation_has_no_json(ct: Ct) -> None:
 def test_ledger_asks_one_thing(ct: Ct) -> None:
     assert "Name one entity" in ct.refused("ledger")
     assert "Name one entity" in ct.refused("ledger", "x", "--ruling", "1")
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        ("DROP TABLE llm_wiki_edges", "the brain has no table llm_wiki_edges"),
+        (
+            "ALTER TABLE llm_wiki_edges RENAME COLUMN edge_type TO kind",
+            "the table llm_wiki_edges lacks the column edge_type",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_said_to_be_unknown_and_not_nothing(ct: Ct, damage: str, why: str) -> None:
+    assert "unreadable" not in ct.json("edges")
+    with closing(sqlite3.connect(ct.brain / "brain.db")) as db:
+        db.execute(damage)
+    done = ct("edges", "--json")
+    assert (done.code, done.document["unreadable"]) == (0, [why])
+    assert why in done.err
+    assert why in ct("queue").err
+    assert any(why in check["message"] for check in ct.json("doctor", code=1)["checks"])
+
+
+def test_the_doctor_names_a_table_that_is_only_read(ct: Ct) -> None:
+    with closing(sqlite3.connect(ct.brain / "brain.db")) as db:
+        db.execute("DROP TABLE documents")
+    warned = [c for c in ct.json("doctor")["checks"] if c["name"] == "schema"]
+    assert [(c["state"], "no table documents" in c["message"]) for c in warned] == [("warn", True)]
