@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import BadInput
+from ct_tui.domain.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,9 +56,9 @@ def nightly(places: Places) -> Timer:
 
 
 def _require_one_line(words: Sequence[str]) -> None:
-    """Refuse a path with a line break, another control character, or bytes that are no text."""
+    """Refuse a path with a character that is never printed as itself: a timer copied from here would name another."""
     for word in words:
-        if any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in word):
+        if visible(word) != word:
             raise BadInput(f"no timer can name the path {word!r}", "give the folder a name of printable characters")
 
 

@@ -117,7 +117,7 @@ def test_the_cron_line_runs(ct: Ct, odd: Path) -> None:
     assert "Healed" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "esc\x1b", "byte\udcff"])
+@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "esc\x1b", "byte\udcff", "rtl\u202e", "zero\u200b"])
 def test_a_path_that_no_timer_can_hold_is_refused(ct: Ct, tmp_path: Path, name: str) -> None:
     ct.brain.rename(tmp_path / name)
     assert "no timer can name" in ct.refused("schedule", "--brain", str(tmp_path / name))
