@@ -120,7 +120,7 @@ class Bench:
         with self.brain.snapshot() as db:
             table = self._verify(readers.head_seen(db, self.brain.schema))
             situation = read_situation(self.brain, db, policy, table, self._clock())
-            return View(self.brain, situation, readers.type_counts(db, self.brain.schema), self.places.config)
+            return View(self.brain, situation, self.places.config)
 
     def _verify(self, seen: Head) -> RulingTable:
         from ct_tui.trust.signers import load_signers

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ct_tui.brain.connection import Db
+    from ct_tui.domain.census import RawText
     from ct_tui.domain.rulings import DeadAlias
     from ct_tui.heal.held import ProposalVerdict
     from ct_tui.heal.situation import Situation
@@ -51,13 +52,17 @@ def build_queue(
     db: Db,
     situation: Situation,
     found: Survey,
+    counts: Iterable[tuple[RawText, int]],
     *,
     fits: Callable[[str], Mapping[str, tuple[int, int]]],
     held: Iterable[ProposalVerdict] = (),
     extra: Iterable[QueueItem] = (),
 ) -> Queue:
-    """All open questions of one survey; `fits` gives the edges of a label that each type would satisfy."""
-    basis = _Ranking(situation, found, fits)
+    """All open questions of one survey.
+
+    `counts` are the live entities by type; `fits` gives the edges of a label that each type would satisfy.
+    """
+    basis = _Ranking(situation, counts, fits)
     items = [_proposal_item(verdict, situation, basis) for verdict in held]
     # The survey meets only some of the unreadable rows; they are listed below, all of them together.
     groups = ((where, group) for where, group in found.groups.items() if where[0] != ItemKind.ROW.slug)
@@ -96,12 +101,15 @@ class _Ranking:
     """Suggestions for labels, with the declared types' use as the tie-break."""
 
     def __init__(
-        self, situation: Situation, found: Survey, fits: Callable[[str], Mapping[str, tuple[int, int]]]
+        self,
+        situation: Situation,
+        counts: Iterable[tuple[RawText, int]],
+        fits: Callable[[str], Mapping[str, tuple[int, int]]],
     ) -> None:
         self.situation = situation
         self._fits = fits
         used: Counter[str] = Counter()
-        for raw, count in found.type_counts:
+        for raw, count in counts:
             used[label_key(display(raw))] += count
         self._used = {name: used[label_key(name)] for name in situation.vocabulary.names}
 

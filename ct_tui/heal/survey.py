@@ -62,7 +62,6 @@ class Survey:
     counts: Counter[Disposition] = field(default_factory=Counter)
     tallies: dict[RawText, Counter[Disposition]] = field(default_factory=dict)
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
-    type_counts: list[tuple[RawText, int]] = field(default_factory=list)
     dead_retypes: list[tuple[Ruling, str, str]] = field(default_factory=list)
 
     def tally(self) -> dict[RawText, Tally]:
@@ -92,10 +91,11 @@ def survey(db: Db, situation: Situation) -> Survey:
 
 
 def _survey(db: Db, situation: Situation) -> Survey:
-    found = Survey(type_counts=readers.type_counts(db, situation.schema))
+    found = Survey()
+    counts = readers.type_counts(db, situation.schema)
     sources = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
     judge = Judge(situation, sources)
-    _Pass(found, judge, sources).run(_rows(db, situation, found.type_counts, judge))
+    _Pass(found, judge, sources).run(_rows(db, situation, counts, judge))
     return found
 
 

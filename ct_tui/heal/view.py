@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ct_tui.brain import readers
 from ct_tui.domain.census import Census, RawText, Tally, TypeCount, census, with_tallies
 from ct_tui.domain.ladder import Ladder
 from ct_tui.domain.lint.report import finding_items
@@ -40,9 +41,14 @@ class View:
 
     brain: Brain
     situation: Situation
-    type_counts: list[tuple[RawText, int]]
     config: Path
     lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @kept
+    def type_counts(self) -> list[tuple[RawText, int]]:
+        """Live entities by type as it stands in the column."""
+        with self.brain.snapshot() as db:
+            return readers.type_counts(db, self.situation.schema)
 
     @kept
     def found(self) -> Survey:
@@ -97,13 +103,15 @@ class View:
                 *duplicates.queue_items(db, self.situation),
                 *self._finding_items(db),
             ]
-            return build_queue(db, self.situation, self.found, fits=self.edges.fits, held=held, extra=extra)
+            return build_queue(
+                db, self.situation, self.found, self.type_counts, fits=self.edges.fits, held=held, extra=extra
+            )
 
     @kept
     def first_queue(self) -> Queue:
         """The questions that the entities alone ask, without edges, duplicates and findings."""
         with self.brain.snapshot() as db:
-            return build_queue(db, self.situation, self.found, fits=lambda _: {}, held=self._held(db))
+            return build_queue(db, self.situation, self.found, self.type_counts, fits=lambda _: {}, held=self._held(db))
 
     @property
     def large(self) -> bool:
