@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App
-from textual.widgets import Input, TextArea
 
 from ct_tui.domain.errors import CtTuiError
 from ct_tui.tui import theme
@@ -40,7 +39,7 @@ from ct_tui.tui.remembered import Memory, stamp_of
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.session import Session
 from ct_tui.tui.text import data, error_lines, say
-from ct_tui.tui.theme import DARK, LIGHT, first_theme, plain_colours
+from ct_tui.tui.theme import DARK, DIALOG_STYLES, LIGHT, STYLES, VIEW_STYLES, first_theme, plain_colours
 from ct_tui.tui.views import find_views
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.message_pump import MessagePump
     from textual.screen import Screen
+    from textual.widget import Widget
 
     from ct_tui.heal.workbench import Workbench
     from ct_tui.policy.paths import Places
@@ -70,7 +70,7 @@ GRACE_SECONDS = 3.0
 class Workstation(App[int], inherit_bindings=False):
     """The workstation on one brain."""
 
-    CSS_PATH: ClassVar = ["styles/app.tcss", "styles/curation.tcss", "styles/views.tcss"]
+    CSS_PATH = STYLES / "app.tcss"
     TITLE = "ct-tui"
     AUTO_FOCUS = ""
     ENABLE_COMMAND_PALETTE = False
@@ -128,6 +128,9 @@ class Workstation(App[int], inherit_bindings=False):
             gc.enable()
         self._survey.put(errand(self._open, NotOpened, self))
         self.set_interval(POLL_SECONDS, self._poll)
+        # Parsed now, and not when the first of these screens opens: then all there is would have to be styled anew.
+        self.stylesheet.read_all((DIALOG_STYLES, VIEW_STYLES))
+        self.stylesheet.parse()
 
     def _open(self) -> Message:
         from ct_tui.heal.workbench import Workbench
@@ -295,7 +298,7 @@ class Workstation(App[int], inherit_bindings=False):
         view = getattr(screen, "VIEW", "")
         if not view:
             return False
-        typing = isinstance(self.focused, (Input, TextArea))
+        typing = takes_text(self.focused)
         own = getattr(screen, "KEYS", {}).get(key)
         if own is not None and not typing:
             await self._catch_up()
@@ -491,6 +494,14 @@ class Workstation(App[int], inherit_bindings=False):
             before = stamp_of(self.session.places)
             self.session.bench.close()
             self._memory.settle(before)
+
+
+def takes_text(widget: Widget | None) -> bool:
+    """Whether a widget is a field that keys type into."""
+    # The text area is a large import, which the first paint does not wait for.
+    from textual.widgets import Input, TextArea
+
+    return isinstance(widget, (Input, TextArea))
 
 
 def all_actions(views: tuple[View, ...]) -> tuple[Action, ...]:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING
 
 from textual.keys import Keys
@@ -46,6 +45,8 @@ def _read(file: Path, actions: dict[str, Action]) -> dict[str, tuple[str, ...]]:
         raise BadInput(f"{file} cannot be read: {error.strerror}.") from error
     if len(raw) > _LONGEST:
         raise BadInput(f"{file} is too large for a list of keys.")
+    import tomllib  # only for those who have such a file
+
     try:
         document = tomllib.loads(raw.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

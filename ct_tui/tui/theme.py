@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+STYLES = Path(__file__).with_name("styles")
+DIALOG_STYLES, VIEW_STYLES = STYLES / "dialogs.tcss", STYLES / "views.tcss"
+"""What only dialogs, and only the views beside the desk, are styled with."""
 
 DARK = Theme(
     name="ct-dark",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 
 from ct_tui.domain.duplicates import Queued
 from ct_tui.domain.lint.model import Severity
@@ -13,6 +15,10 @@ from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import State
 from ct_tui.tui.signs import KIND_SIGNS, QUEUED_WORDS, SEVERITY_SIGNS, STATE_SIGNS
 from ct_tui.tui.views import find_views
+from tests.tui.deck import deck
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DESK = """
 import sys
@@ -32,7 +38,20 @@ def imported() -> frozenset[str]:
     return frozenset(done.stdout.split())
 
 
-@pytest.mark.parametrize("late", ["peewee", "ruamel", "cryptography", "sshsig", "rapidfuzz", "rfc8785", "sqlite3"])
+@pytest.mark.parametrize(
+    "late",
+    [
+        "peewee",
+        "ruamel",
+        "cryptography",
+        "sshsig",
+        "rapidfuzz",
+        "rfc8785",
+        "sqlite3",
+        "tomllib",
+        "textual.widgets._text_area",
+    ],
+)
 def test_the_desk_is_painted_before_heavy_libraries_are_imported(imported: frozenset[str], late: str) -> None:
     assert late not in imported
 
@@ -51,6 +70,22 @@ def test_other_views_and_every_dialog_are_imported_when_they_are_opened(imported
     screens = {name.rpartition(".")[2] for name in imported if name.startswith("ct_tui.tui.screens.")}
     assert screens <= {"base", "deciding", "desk", "looking"}
     assert [name for name in imported if name.startswith("ct_tui.tui.dialogs.")] == []
+
+
+async def test_what_dialogs_and_views_are_styled_with_is_read_once_after_the_first_paint(
+    october: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anew: list[str] = []
+    monkeypatch.setattr(Stylesheet, "reparse", lambda sheet: anew.append(str(sheet)))
+    async with deck(october) as d:
+        for view in find_views():
+            if view.key:
+                await d.press(view.key)
+                assert d.front == view.name
+        await d.press("?")
+        assert d.front == "ReadingDialog"
+        assert d.app.screen.query_one("#box").styles.border_top[0] == "round"
+    assert anew == []
 
 
 def test_every_view_opens_the_screen_of_its_own_name() -> None:

@@ -10,6 +10,7 @@ from textual.widgets import TextArea
 
 from ct_tui.tui.screens.base import BREADTHS, HEIGHTS, breadth_classes, too_small
 from ct_tui.tui.text import data, error_lines, say
+from ct_tui.tui.theme import DIALOG_STYLES
 from ct_tui.tui.widgets.frame import Ends, Notice
 from ct_tui.tui.widgets.rows import RowList
 
@@ -33,6 +34,7 @@ class Dialog(ModalScreen[None]):
     KEYS: ClassVar[dict[str, str]] = {}
     """Keys of this dialog alone, while nothing is typed: Textual's name to the method that does it."""
     AUTO_FOCUS = ""
+    CSS_PATH = DIALOG_STYLES
     HORIZONTAL_BREAKPOINTS = BREADTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
 

@@ -9,6 +9,7 @@ from textual.screen import Screen
 
 from ct_tui.tui.actions import shown_key
 from ct_tui.tui.text import NOTHING, blank, counted, data, moment, number, plain, say
+from ct_tui.tui.theme import VIEW_STYLES
 from ct_tui.tui.widgets.filterbox import FilterBox
 from ct_tui.tui.widgets.frame import Ends, Heading, KeyBar, Lines, Notice
 from ct_tui.tui.widgets.paper import Paper
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.geometry import Size
+    from textual.types import CSSPathType
     from textual.widget import Widget
 
     from ct_tui.domain.queue import QueueItem
@@ -60,6 +62,7 @@ class ViewScreen(Screen[None]):
     VIEW: ClassVar[str] = ""
     TITLE_WORDS: ClassVar[str] = ""
     AUTO_FOCUS = ""
+    CSS_PATH: ClassVar[CSSPathType | None] = VIEW_STYLES
     HORIZONTAL_BREAKPOINTS = BREADTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
 

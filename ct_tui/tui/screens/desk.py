@@ -45,6 +45,7 @@ class DeskScreen(Deciding, Looking, ViewScreen):
     """The screen that the workstation opens with."""
 
     VIEW = "desk"
+    CSS_PATH = None  # its styles are those of the application, which is all that the first paint waits for
 
     def __init__(self) -> None:
         super().__init__()
