@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import peewee
 
 from ct_tui.brain import sql
+from ct_tui.brain.turns import Turns
 from ct_tui.domain.errors import BadInput, BrainBusy, BrainError, CtTuiError
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ class Db:
         with _bindable():
             self._connection.executemany(statement, params)
 
+    def close(self) -> None:
+        """Give the connection up."""
+        self._database.close()
+
     def commit(self) -> None:
         """End the transaction; without WAL this waits for readers."""
         patiently(self._connection.commit)
@@ -144,6 +149,7 @@ class Brain:
         self._reader = _Database(_uri(path, "ro"), uri=True, timeout=0)
         self._writer: _WriterThread | None = None
         self._lock = threading.Lock()
+        self.turns = Turns()
         self.schema: Schema = self._read_schema()
         self.read_only = read_only or not _writable(path)
 
@@ -183,11 +189,12 @@ class Brain:
             if db.connection.in_transaction:
                 yield db
                 return
-            db.execute("BEGIN")
-            try:
-                yield db
-            finally:
-                db.connection.rollback()
+            with self.turns.reading():
+                db.execute("BEGIN")
+                try:
+                    yield db
+                finally:
+                    db.connection.rollback()
 
     @property
     def write_refusal(self) -> str:
@@ -256,6 +263,8 @@ class _Job:
     job: Callable[[Db], Any]
     before: Callable[[Db], None] | None
     future: Future[Any]
+    thread: int
+    """Who waits for it."""
 
 
 class _WriterThread:
@@ -271,7 +280,7 @@ class _WriterThread:
     def run(self, job: Callable[[Db], T], before: Callable[[Db], None] | None) -> T:
         """Queue a job and wait for it."""
         future: Future[T] = Future()
-        self._jobs.put(_Job(job, before, future))
+        self._jobs.put(_Job(job, before, future, threading.get_ident()))
         return future.result()
 
     def close(self) -> None:
@@ -295,19 +304,41 @@ class _WriterThread:
                 database.connect()
             db = Db(database)
             if item.before is not None:
-                self._prepare(database, db, item.before)
-            db.execute("BEGIN IMMEDIATE")
-            try:
+                self._prepare(db, item.before)
+            with self._begun(db, item.thread):
                 # Under the lock once more: the file may have been replaced while another program held it.
                 self._brain.require_same_file()
                 result = item.job(db)
                 db.commit()
-            except BaseException:
-                _roll_back(database, db)
-                raise
             return result
 
-    def _prepare(self, database: _Database, db: Db, before: Callable[[Db], None]) -> None:
+    @contextmanager
+    def _begun(self, db: Db, thread: int) -> Iterator[None]:
+        """A write transaction that is over afterwards; without WAL our own readers and it take turns."""
+        turns = None if db.scalar(sql.JOURNAL_MODE) == "wal" else self._brain.turns
+
+        def begin() -> None:
+            if turns is not None:
+                turns.begin_write(thread)
+            try:
+                db.connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error:
+                # While another program has the lock, whoever wants to read here may.
+                if turns is not None:
+                    turns.end_write()
+                raise
+
+        patiently(begin)
+        try:
+            yield
+        except BaseException:
+            _roll_back(db)
+            raise
+        finally:
+            if turns is not None:
+                turns.end_write()
+
+    def _prepare(self, db: Db, before: Callable[[Db], None]) -> None:
         # A plain BEGIN keeps nobody from writing as long as only temporary tables are written. What it reads of the
         # brain is read under one lock, which is waited for here and not in the middle of many statements.
         db.execute("BEGIN")
@@ -316,16 +347,16 @@ class _WriterThread:
             before(db)
             db.commit()
         except BaseException:
-            _roll_back(database, db)
+            _roll_back(db)
             raise
 
 
-def _roll_back(database: _Database, db: Db) -> None:
+def _roll_back(db: Db) -> None:
     """Leave no transaction behind; a connection that cannot even roll back is given up, which rolls back too."""
     try:
         db.connection.rollback()
     except sqlite3.Error:
-        database.close()
+        db.close()
 
 
 @contextmanager

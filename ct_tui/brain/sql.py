@@ -12,6 +12,7 @@ TABLES = (
 # The extended form also lists generated columns, which another program may have added.
 COLUMNS = "SELECT name FROM pragma_table_xinfo(?)"
 SCHEMA_VERSION = "SELECT MAX(version) FROM schema_version"
+JOURNAL_MODE = "PRAGMA journal_mode"
 TOUCH = "SELECT 1 FROM sqlite_master LIMIT 1"
 DATA_VERSION = "PRAGMA data_version"
 
