@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ct_tui.domain.json_text import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class ChangeKind(StrEnum):
@@ -191,7 +191,7 @@ class Plan:
     """Everything one run would write, with the counts of what it leaves alone."""
 
     binding: Binding
-    changes: tuple[TypeChange, ...] = ()
+    changes: Sequence[TypeChange] = ()
     manifests: tuple[ManifestChange, ...] = ()
     edge_changes: tuple[EdgeChange, ...] = ()
     queued: int = 0

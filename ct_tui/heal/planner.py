@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ct_tui.brain import own, readers
 from ct_tui.domain.census import Disposition, display
+from ct_tui.domain.changes import ChangeList
 from ct_tui.domain.errors import BadInput, StalePlan
 from ct_tui.domain.plan import ChangeKind, EdgeEffect, ManifestChange, Plan, TypeChange
 from ct_tui.heal.situation import fingerprint
@@ -34,7 +35,7 @@ def make_plan(situation: Situation, found: Survey) -> Plan:
     counts = found.counts
     return Plan(
         binding=situation.binding,
-        changes=tuple(found.changes),
+        changes=found.changes,
         manifests=manifests,
         queued=counts[Disposition.QUEUE],
         report_only=counts[Disposition.REPORT_ONLY],
@@ -60,7 +61,7 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
         # A run that was stopped and went on may have met a row twice: what stood there first comes back.
         wrote[entity] = (wrote[entity][0] if entity in wrote else old, new, ruling)
     present = _present(db, situation, list(wrote))
-    changes: list[TypeChange] = []
+    changes = ChangeList()
     moved: list[str] = []
     for entity, (old, new, ruling) in wrote.items():
         name, kind, problem = present.get(entity, ("", None, "no longer there"))
@@ -70,7 +71,7 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
             changes.append(TypeChange(entity, name, new, old, ChangeKind.UNDO, ruling, f"undo of run {run}"))
     return Plan(
         binding=situation.binding,
-        changes=tuple(changes),
+        changes=changes.whole(),
         undoes=run,
         notes=(*moved, *_still_declared(written)),
         made_at=situation.now,
@@ -113,15 +114,17 @@ def still_allowed(plan: Plan, fresh: Plan, done: frozenset[str]) -> Plan:
         plan,
         binding=fresh.binding,
         changes=changes,
-        manifests=manifests,
-        edge_changes=repairs,
-        merges=merges,
+        manifests=tuple(manifests),
+        edge_changes=tuple(repairs),
+        merges=tuple(merges),
         _digest=[plan.digest],
     )
 
 
-def _both(planned: Sequence[T], fresh: Sequence[T], key: Callable[[T], Hashable]) -> tuple[tuple[T, ...], list[T]]:
+def _both(planned: Sequence[T], fresh: Sequence[T], key: Callable[[T], Hashable]) -> tuple[Sequence[T], list[T]]:
     """The rows of a plan that a fresh one has too, each once and as the fresh one has it, and the others."""
+    if planned == fresh:
+        return fresh, []
     allowed = {key(row): row for row in fresh}
     asked = {key(row): row for row in planned}
     return tuple(allowed[k] for k in asked if k in allowed), [row for k, row in asked.items() if k not in allowed]

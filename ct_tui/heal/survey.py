@@ -15,12 +15,13 @@ from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.readers import EntityRow
 from ct_tui.brain.sources import read_sources
 from ct_tui.domain.census import Disposition, RawText, Tally, display, readable
+from ct_tui.domain.changes import ChangeList, move_of
 from ct_tui.domain.ladder import Decision, Verdict
 from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.plan import ChangeKind, TypeChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.sources import SourceIndex
@@ -58,7 +59,7 @@ class Group:
 class Survey:
     """What one pass found; `groups` by (slug, key), `tallies` by the type as it stands in the column."""
 
-    changes: list[TypeChange] = field(default_factory=list)
+    changes: Sequence[TypeChange] = ()
     counts: Counter[Disposition] = field(default_factory=Counter)
     tallies: dict[RawText, Counter[Disposition]] = field(default_factory=dict)
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
@@ -160,13 +161,14 @@ class _Pass:
         self._judge = judge
         self._sources = sources
         self._alone = judge.singled_out
+        self._changes = ChangeList()
         self._shared: dict[tuple[RawText, SourceClass], _Share] = {}
         # By the identity of the sources' record, which equal combinations share and the index keeps alive.
         self._classes: dict[int, SourceClass] = {}
 
     def run(self, rows: Iterator[Row]) -> None:
         """Judge the rows; a million of them are the reason why this loop does so little."""
-        alone, shared, sources_of, changes = self._alone, self._shared, self._sources.of, self._found.changes
+        alone, shared, sources_of, changes = self._alone, self._shared, self._sources.of, self._changes
         classes = self._classes
         for rowid, entity, name, kind in rows:
             if type(entity) is not str or type(name) is not str or entity in alone or "\0" in entity or "\0" in name:
@@ -181,17 +183,18 @@ class _Pass:
             if share is None:
                 share = shared[key] = self._share(EntityRow(rowid, entity, name, kind))
             share.count += 1
-            if share.change is not None:
-                old = share.change
-                changes.append(TypeChange(entity, name, old.from_type, old.to_type, old.kind, old.ruling, old.why))
+            if share.move is not None:
+                changes.add(entity, name, share.move)
             elif share.group is not None and len(share.group.ids) < SAMPLE:
                 share.group.ids.append(entity)
         for (kind, _), share in shared.items():
             self._settle(kind, share)
+        self._found.changes = changes.whole()
 
     def _share(self, row: EntityRow) -> _Share:
         judged = self._judge.judge(row)
-        return _Share(judged, self._group(judged), judged.change)
+        move = None if judged.change is None else self._changes.number(move_of(judged.change))
+        return _Share(judged, self._group(judged), move)
 
     def _settle(self, kind: RawText, share: _Share) -> None:
         self._count(kind, share.judged.disposition, share.count)
@@ -204,7 +207,7 @@ class _Pass:
         judged = self._judge.judge(row)
         self._count(row.type, judged.disposition, 1)
         if judged.change is not None:
-            self._found.changes.append(judged.change)
+            self._changes.append(judged.change)
         group = self._group(judged)
         if group is not None:
             group.add(row)
@@ -224,11 +227,11 @@ class _Pass:
 
 @dataclass
 class _Share:
-    """One judgement that many entities share, and how many there were."""
+    """One judgement that many entities share, how many there were, and the number of their change."""
 
     judged: Judged
     group: Group | None
-    change: TypeChange | None
+    move: int | None
     count: int = 0
 
 
