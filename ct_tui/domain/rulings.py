@@ -351,6 +351,11 @@ class RulingTable:
         """Entries that do not act because of what they are, not because a later ruling says so."""
         return tuple(e for e in self.entries if not e.valid)
 
+    @property
+    def problem_count(self) -> int:
+        """How many problems there are; a table that is distrusted as a whole, or gone, is one without any entry."""
+        return max(len(self.problems()), 0 if self.trusted else 1)
+
     def get(self, seq: int) -> Entry | None:
         """The entry with this number, or None."""
         return next((e for e in self.entries if e.seq == seq), None)

@@ -50,7 +50,7 @@ class Reading(Bench):
             found,
             view.situation.drift,
             sum(1 for e in table.entries if e.valid) if table.trusted else 0,
-            len(table.problems()),
+            table.problem_count,
             view.situation.degraded,
             table.distrust,
         )

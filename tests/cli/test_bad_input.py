@@ -257,6 +257,16 @@ def test_a_table_that_cannot_be_read_is_not_said_to_be_empty(ct: Ct, tmp_path: P
     assert "no ruling yet" not in " ".join(done.out.split())
 
 
+@pytest.mark.parametrize(
+    "content", [None, b"", b"\xff\xfe", b"- {a: &b 1}\n"], ids=["gone", "empty", "bytes", "anchor"]
+)
+def test_a_table_without_entries_that_is_not_trusted_is_a_problem(founded: Ct, content: bytes | None) -> None:
+    founded.json("heal", "--yes")
+    table = founded.brain / "aliases" / "rulings.yaml"
+    table.unlink() if content is None else table.write_bytes(content)
+    assert founded.json("census")["rulings"] == {"valid": 0, "problems": 1}
+
+
 @pytest.mark.parametrize("args", [["keys", "new"], ["keys", "new", "--as", "two words"], ["keys", "new", "--as", "*"]])
 def test_principals_that_cannot_be(ct: Ct, args: list[str], user_dir: Path) -> None:
     assert ct.refused(*args)
