@@ -77,6 +77,9 @@ class PublicKey:
             blob = base64.b64decode(words[1], validate=True)
         except (binascii.Error, ValueError) as error:
             raise TrustError("That public key is damaged: its second word is not base64.") from error
+        if base64.b64encode(blob).decode() != words[1]:
+            # Python reads past padding that OpenSSH refuses, and nobody is trusted whom `ssh-keygen` would not know.
+            raise TrustError("That public key is damaged: its second word is not base64 as OpenSSH writes it.")
         key = cls.from_blob(blob)
         if key.kind != words[0]:
             raise TrustError(f"That public key says {words[0]} and holds {key.kind}.")

@@ -85,12 +85,19 @@ def _read_line(number: int, text: str) -> SignerLine:
     try:
         parsed = AllowedSigner.parse(text)
         key = PublicKey.from_text(f"{parsed.key_type} {parsed.base64_key}")
+        _require_plain_blanks(text[: text.index(parsed.base64_key)])
     except (ValueError, IndexError):
         return SignerLine(number, problem=f"line {number} cannot be read")
     except TrustError as error:
         return SignerLine(number, problem=f"line {number}: {error.message.rstrip('.')}")
     line = SignerLine(number, _split(parsed.principals), key, comment=(parsed.comment or "").strip())
     return _with_options(line, parsed.options or {})
+
+
+def _require_plain_blanks(head: str) -> None:
+    """Refuse a line that OpenSSH would cut into other words: to it only space and tab are blanks."""
+    if any(char.isspace() and char not in " \t" for char in head):
+        raise TrustError("it has a blank that is neither a space nor a tab")
 
 
 def _with_options(line: SignerLine, options: Mapping[str, str]) -> SignerLine:

@@ -92,6 +92,10 @@ LINES = [
     ('{me} namespaces="ct-ruling",unknown="1" {key}', False),
     ('{me} namespaces="ct-ruling" ssh-ed25519 AAAA', False),
     ('{me} cert-authority,namespaces="ct-ruling" {key}', False),
+    ('{me} namespaces="ct-ruling" {key}==', False),
+    ('{me}\u00a0namespaces="ct-ruling" {key}', False),
+    ('{me} namespaces="ct-ruling"\u2003{key}', False),
+    ('{me} namespaces="ct-ruling" {key} a\u00a0comment', True),
     ("", False),
 ]
 
