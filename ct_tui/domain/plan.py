@@ -265,7 +265,10 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What one run did: counts of rows written, conflicts, and whether it was stopped between chunks."""
+    """What one run did: counts of rows written, conflicts, and whether it was stopped between chunks.
+
+    `halted` names what changed underneath so that the run could not go on; empty where a person stopped it, or nobody.
+    """
 
     run: int | None
     retyped: int = 0
@@ -277,6 +280,7 @@ class Receipt:
     remaining: int = 0
     backup: str | None = None
     merged: int = 0
+    halted: str = ""
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,7 @@ class Applier:
             self._total_rows - self._done_rows,
             self._saved,
             wrote.merged,
+            ", ".join(conflict.entity for conflict in self._halted.conflicts),
         )
 
     def _write_rows(self) -> bool:

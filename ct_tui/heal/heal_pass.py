@@ -21,6 +21,8 @@ UNCONFIRMED, WAIVED, DEGRADED, UNTRUSTED = "unconfirmed_drift", "drift_waived", 
 FAILING = frozenset({UNCONFIRMED, DEGRADED, UNTRUSTED})
 """Reasons to skip that make an applied heal exit 1; a waiver is what was asked for."""
 
+HALTED = "it had to stop: another program changed {} meanwhile; the next heal goes on from there"
+
 
 @dataclass(frozen=True)
 class HealReport:
@@ -160,6 +162,7 @@ def applied_report(report: HealReport, receipt: Receipt | None) -> HealReport:
         edges=receipt.edges,
         merged=receipt.merged,
         conflicts=len(receipt.conflicts),
+        error=report.error or (HALTED.format(receipt.halted) if receipt.halted else None),
         run=receipt.run,
         stopped=receipt.stopped,
         receipt=receipt,

@@ -147,6 +147,21 @@ def test_an_own_row_that_moves_meanwhile_halts_before_its_entity(desk: Lab) -> N
     assert desk.type_of("a07") == "agent"
 
 
+def test_a_heal_that_has_to_stop_says_what_changed_and_is_an_error(desk: Lab) -> None:
+    desk.heal()
+    desk.case.entity("late", "agent")
+    desk.case.run(
+        "CREATE TRIGGER other AFTER INSERT ON ct_tui_run BEGIN UPDATE llm_wiki_entity_manifests "
+        "SET manifest_json = manifest_json || ' ' WHERE entity_id = 'tier_fact'; END"
+    )
+    report = desk.heal()
+    assert (report.stopped, report.retyped, report.exit_code) == (True, 0, 1)
+    assert "manifest tier_fact" in (report.error or "")
+    desk.case.run("DROP TRIGGER other")
+    report = desk.heal()
+    assert (report.error, report.retyped, report.exit_code) == (None, 1, 0)
+
+
 def test_a_manifest_swapped_under_the_plan_is_not_overwritten(desk: Lab) -> None:
     """Compare-and-swap: what the engine wrote between plan and write stays, and nothing counts on ours."""
     desk.rule(Legalize("robot", "A machine."))

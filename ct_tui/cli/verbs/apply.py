@@ -81,7 +81,10 @@ def receipt_lines(receipt: Receipt, width: int) -> list[str]:
     lines = [paint(f"Run {receipt.run}: {', '.join(parts)}.", "bold")]
     if receipt.stopped:
         left = count(receipt.remaining, "row")
-        lines.append(paint(f"It was stopped with {left} left; apply the same plan again to go on.", "yellow"))
+        said = f"It was stopped with {left} left; apply the same plan again to go on."
+        if receipt.halted:
+            said = f"It had to stop with {left} left: another program changed {show(receipt.halted)}; make a new plan."
+        lines.append(paint(said, "yellow"))
     if receipt.conflicts:
         lines.append(paint(f"{count(len(receipt.conflicts), 'row')} had moved and were left alone:", "yellow"))
         rows = [(show(c.entity), show(c.expected), show(c.found)) for c in receipt.conflicts]

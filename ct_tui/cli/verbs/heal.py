@@ -49,7 +49,7 @@ def command(settings: Settings, yes: bool, confirm_drift: str | None, waive_drif
     if settings.json:
         settings.out.note(*report.notes)
     settings.give(document, lambda: heal_lines(document, settings.out.width, applied=yes))
-    if report.stopped:
+    if report.stopped and report.error is None:
         settings.out.note("It was stopped between two chunks; the next heal goes on from there.")
     return report.exit_code
 
