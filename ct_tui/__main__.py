@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,15 @@ def main() -> None:
 
 
 def _open_workstation(places: Places, read_only: bool) -> int:  # noqa: FBT001 - the command line's Opener
-    # Nothing that is imported for the first paint is ever garbage; the workstation lets the collector go on.
-    gc.disable()
+    from ct_tui.tui.tidy import hold, leave_all
+
+    hold()
     from ct_tui.tui.app import run
 
-    return run(places, read_only)
+    try:
+        return run(places, read_only)
+    finally:
+        leave_all()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import inspect
 import os
 import signal
@@ -40,6 +39,7 @@ from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.session import Session
 from ct_tui.tui.text import data, error_lines, say
 from ct_tui.tui.theme import DARK, DIALOG_STYLES, LIGHT, STYLES, VIEW_STYLES, first_theme, plain_colours
+from ct_tui.tui.tidy import Tidying
 from ct_tui.tui.views import find_views
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ class Workstation(App[int], inherit_bindings=False):
         self._reading = False
         self._read_again = False
         self._behind = False
+        self._tidying = Tidying()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The inks in themes that do not name them."""
@@ -123,9 +124,7 @@ class Workstation(App[int], inherit_bindings=False):
 
     def on_ready(self) -> None:
         """The frame is painted: now the brain is opened, with all the imports that needs."""
-        if not gc.isenabled():
-            gc.freeze()
-            gc.enable()
+        self._tidying.begin()
         self._survey.put(errand(self._open, NotOpened, self))
         self.set_interval(POLL_SECONDS, self._poll)
         # Parsed now, and not when the first of these screens opens: then all there is would have to be styled anew.
@@ -200,6 +199,7 @@ class Workstation(App[int], inherit_bindings=False):
         session = self.session
         session.table, session.dead, session.vocabulary = message.table, message.dead, message.vocabulary
         session.me = message.me
+        self._tidying.settled()
         self._end_reading()
         self.show_session()
 
@@ -258,6 +258,7 @@ class Workstation(App[int], inherit_bindings=False):
     # Noticing others
 
     def _poll(self) -> None:
+        self._tidying.tidy(resting=self.resting)
         bench = self.session.bench
         if bench is not None and self._watching.idle:
             self._watching.put(errand(lambda: Noticed(bench.poll()), self._failed("watching the brain"), self), "poll")
@@ -283,6 +284,7 @@ class Workstation(App[int], inherit_bindings=False):
         So each finds the screen as the key before it left it, however fast they come.
         """
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            self._tidying.pressed()
             if isinstance(event, events.Key) and await self._act_on(event.key):
                 event.stop()
                 return
