@@ -12,8 +12,11 @@ from urllib.parse import urlsplit
 
 from ct_tui.domain.errors import BadInput
 
-CHANNEL = re.compile(r"(?P<channel>[a-z][a-z0-9]+(?:[-_.+][a-z0-9]+)*):(?P<turn>[A-Za-z0-9][A-Za-z0-9._~:/#@+=-]*)\Z")
-"""`<channel>:<turn-id>`, such as `imessage:turn-4812`; a drive letter is none."""
+CHANNEL = re.compile(r"(?P<channel>[A-Za-z][A-Za-z0-9]*(?:[-_.+][A-Za-z0-9]+)*):(?P<turn>[^\s/\\:]\S*)\Z")
+"""`<channel>:<turn-id>`, such as `imessage:turn-4812`; the turn is named as its channel names it, without blanks.
+
+A drive letter or a scheme is no channel: what follows those begins with a slash.
+"""
 
 URL = re.compile(r"https?://[^\s/?#]+(?:[/?#][^\s]*)?\Z", re.IGNORECASE)
 """A web address without blanks."""
@@ -41,7 +44,7 @@ class Provenance:
 def names_turn(text: str) -> bool:
     """Whether a text has the shape `<channel>:<turn-id>`; the scheme of an address is no channel."""
     found = CHANNEL.match(text)
-    return found is not None and found["channel"] not in _NO_CHANNEL
+    return found is not None and text.isprintable() and found["channel"].lower() not in _NO_CHANNEL
 
 
 def names_address(text: str) -> bool:

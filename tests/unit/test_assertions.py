@@ -253,6 +253,10 @@ def test_open_ends_reach_as_far_as_they_may(one: tuple[int, int], other: tuple[i
     [
         ("imessage:turn-4812", Origin.TURN),
         ("slack-eng:C012/1690000000.000100", Origin.TURN),
+        ("iMessage:turn-1", Origin.TURN),
+        ("c:1", Origin.TURN),
+        ("sms:+15550100/7", Origin.TURN),
+        ("email:<abc@example.org>", Origin.TURN),
         ("https://example.org/people/sara", Origin.WEB),
         ("http://archive.example.org/x?y=1#z", Origin.WEB),
     ],
@@ -264,11 +268,11 @@ def test_a_turn_or_a_stable_address_is_a_provenance(text: str, origin: Origin) -
 @pytest.mark.parametrize(
     "text",
     [
-        "", "  ", "imessage", "imessage:", ":turn-1", "iMessage:turn-1", "imessage: turn-1", "imessage:turn 1",
-        "C:\\notes.md", "notes.md", "documents/notes.md", "file:///etc/passwd", "file:x", "javascript:alert",
+        "", "  ", "imessage", "imessage:", ":turn-1", "imessage::1", "imessage: turn-1", "imessage:turn 1",
+        "C:\\notes.md", "c:/notes.md", "FILE:x", "notes.md", "documents/notes.md", "file:///etc/passwd", "file:x", "javascript:alert",
         "mailto:sara@example.org", "https://", "https://localhost/x", "http://127.0.0.1/x", "http://192.168.1.4/x",
         "https://intranet/x", "https://user:secret@example.org/x", "https://exa mple.org", "https://[::1]/x", "https://[x",
-        "imessage:turn-1\n", "imessage:\x1b[31m",
+        "imessage:turn-1\n", "imessage:\x1b[31m", "imessage:\u202eturn",
     ],
 )  # fmt: skip
 def test_anything_else_is_no_provenance(text: str) -> None:
