@@ -160,9 +160,9 @@ def require_entity(lookup: Lookup, role: str) -> Match:
     if lookup.found is Found.AMBIGUOUS:
         raise BadInput(f"the {role} {lookup.asked!r} may be several entities", "name one by its id", lines)
     if lookup.found is Found.NEAR:
-        remedy = "name the one you mean by its id, or say that it is a new entity"
+        remedy = f"name the one you mean by its id, or say that it is a new entity: --new-{role} TYPE"
         raise BadInput(f"no entity is called {lookup.asked!r}, but the {role} may be one of these", remedy, lines)
-    raise BadInput(f"no entity is called {lookup.asked!r}", f"say that the {role} is a new entity, if it is one")
+    raise BadInput(f"no entity is called {lookup.asked!r}", f"if it is a new entity, say so: --new-{role} TYPE")
 
 
 # Relations

@@ -115,6 +115,11 @@ def test_the_weaker_of_two_contradicting_facts_is_flagged_not_dropped(case: Case
     assert len(edges(case)) == 2
 
 
+def test_an_unknown_name_comes_with_the_option_that_makes_it(town: Ct) -> None:
+    assert "--new-subject TYPE" in town("assert", "Nobody", "lives_in", "Berlin", *SOURCE).err
+    assert "--new-object TYPE" in town("assert", "Sara", "lives_in", "Berlim", *SOURCE).err
+
+
 def test_a_name_that_may_be_several_is_asked_about(ct: Ct) -> None:
     done = ct("assert", "Noor", "worksFor", "Tessera", *SOURCE)
     assert done.code == 1
