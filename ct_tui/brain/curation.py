@@ -16,6 +16,7 @@ from ct_tui.brain.readers import CHUNK, among, end_names, live, live_by_ids
 from ct_tui.domain.assertions import Existing, NameRow, Window
 from ct_tui.domain.census import display, readable
 from ct_tui.domain.duplicates import Candidate, Compression, cycle_ids
+from ct_tui.domain.history import MergeStep
 from ct_tui.domain.lint.facts import MS_CEILING, MS_WRITTEN_FLOOR, S_CEILING, KnownSources
 from ct_tui.domain.lint.model import EdgeRow, EntityRow, FactRow
 from ct_tui.domain.near import Named
@@ -354,26 +355,26 @@ def merges_of_run(db: Db, schema: Schema, run: int) -> list[RedirectChange]:
     return [RedirectChange(display(r.loser), "", r.survivor, r.previous, r.ruling, why) for r in rows]
 
 
-def merge_history(db: Db, schema: Schema, ids: Sequence[str] = (), limit: int = 500) -> tuple[dict[str, Any], ...]:
-    """Merges as our history keeps them, newest first; of some entities only where ids are given."""
+def merge_history(
+    db: Db, schema: Schema, ids: Sequence[str] = (), *, run: int | None = None, limit: int = 500
+) -> tuple[MergeStep, ...]:
+    """Merges as our history keeps them, newest first; of some entities, or of one run, where these are given."""
     if not schema.has("ct_tui_merge"):
         return ()
     t = models.MergeRow
     query = t.select().order_by(t.id.desc()).limit(limit)
     if ids:
         query = query.where(among(db, t.loser, ids) | among(db, t.survivor, ids))
+    if run is not None:
+        query = query.where(t.run == run)
     return tuple(
-        {
-            "run": r.run,
-            "loser": display(r.loser),
-            "survivor": r.survivor,
-            "previous": r.previous,
-            "ruling": r.ruling,
-            "by": r.by,
-            "at": r.at,
-        }
+        MergeStep(r.run, display(r.loser), _shown(r.survivor), _shown(r.previous), r.ruling, display(r.by), r.at)
         for r in db.run(query)
     )
+
+
+def _shown(raw: RawText) -> str | None:
+    return None if raw is None else display(raw)
 
 
 # Assertions

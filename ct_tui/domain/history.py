@@ -113,6 +113,19 @@ class Ledger:
 
 
 @dataclass(frozen=True)
+class MergeStep:
+    """One redirect that a run wrote, rewrote or took back; `at` in seconds, None stands for no redirect."""
+
+    run: int
+    loser: str
+    survivor: str | None
+    previous: str | None
+    ruling: int | None
+    by: str
+    at: int
+
+
+@dataclass(frozen=True)
 class RunRow:
     """One applied plan; `at` in seconds, `status` is running, done or stopped."""
 

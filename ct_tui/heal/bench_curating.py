@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ct_tui.domain.errors import NothingFound
 from ct_tui.domain.lint.model import Kind as FocusKind
@@ -124,13 +124,6 @@ class Curating(Healing):
         view = self.view()
         with self.brain.snapshot() as db:
             return duplicates.compare(db, view.situation, tuple(self.entity(i) for i in dict.fromkeys(ids)))
-
-    def merges(self, ids: Sequence[str] = (), limit: int = 500) -> tuple[dict[str, Any], ...]:
-        """Merges as our history keeps them, newest first."""
-        from ct_tui.brain import curation
-
-        with self.brain.reading() as db:
-            return curation.merge_history(db, self.brain.refresh_schema(), ids, limit)
 
     def look_up(self, name: str) -> Lookup:
         """What a name or an id means: one entity, an alias of one, or the candidates with reasons."""

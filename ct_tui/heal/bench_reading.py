@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
@@ -15,11 +15,12 @@ from ct_tui.heal.policy_desk import PolicyDesk, make_change
 from ct_tui.heal.shields import shields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ct_tui.brain.connection import Db
+    from ct_tui.brain.edges import EdgeHistoryRow
     from ct_tui.brain.readers import EntityRow
-    from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.history import HistoryRow, Ledger, MergeStep, RunRow
     from ct_tui.domain.manifest import EdgeType, Vocabulary
     from ct_tui.domain.plan import EdgeEffect
     from ct_tui.domain.queue import EntityView, Queue, QueueItem
@@ -29,6 +30,17 @@ if TYPE_CHECKING:
     from ct_tui.heal.ontology_set import SetResult
     from ct_tui.heal.policy_desk import PolicyChange
     from ct_tui.heal.situation import Situation
+
+
+@dataclass(frozen=True)
+class RunWork:
+    """What one run did, with the names of the entities that its edges and redirects join."""
+
+    run: int
+    changes: tuple[HistoryRow, ...]
+    edges: tuple[EdgeHistoryRow, ...] = ()
+    merges: tuple[MergeStep, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 class Reading(Bench):
@@ -147,6 +159,22 @@ class Reading(Bench):
         with self.brain.reading() as db:
             schema = self.brain.refresh_schema()
             return readers.history(db, schema, ruling=ruling, reason=reason, run=run, limit=limit, before=before)
+
+    def run_work(self, run: int, limit: int = 500) -> RunWork:
+        """What one run did to types, edges and redirects, newest first and up to a limit of each, with the names."""
+        from ct_tui.brain.curation import merge_history
+        from ct_tui.brain.edges import edge_history
+
+        with self.brain.snapshot() as db:
+            schema = self.brain.refresh_schema()
+            changes = readers.history(db, schema, run=run, limit=limit)
+            edges = tuple(edge_history(db, schema, run=run, limit=limit))
+            merges = merge_history(db, schema, run=run, limit=limit)
+            rows = [row for edge in edges for row in (edge.before, edge.after) if row is not None]
+            ids = {i for row in rows for i in (row.source_id, row.target_id)}
+            ids |= {i for step in merges for i in (step.loser, step.survivor, step.previous) if i is not None}
+            names = {i: name for i, (name, _) in readers.names_of(db, sorted(ids)).items()}
+        return RunWork(run, changes, edges, merges, names)
 
     def runs(self) -> tuple[RunRow, ...]:
         """All runs, newest first."""

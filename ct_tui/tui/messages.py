@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.queue import EntityView, Impact, Queue, Quote
     from ct_tui.domain.rulings import Body, DeadAlias, Ruling, RulingTable
     from ct_tui.heal.assertions import AssertionResult
+    from ct_tui.heal.bench_reading import RunWork
     from ct_tui.heal.duplicates import Comparison
     from ct_tui.heal.workbench import CensusReport, Workbench
     from ct_tui.tui.beside import Beside
@@ -254,13 +255,12 @@ class RawRead(Message):
         self.columns = columns
 
 
-class RunChangesRead(Message):
-    """The changes of a run are read."""
+class RunWorkRead(Message):
+    """What a run did is read."""
 
-    def __init__(self, run: int, changes: tuple[HistoryRow, ...]) -> None:
+    def __init__(self, work: RunWork) -> None:
         super().__init__()
-        self.run = run
-        self.changes = changes
+        self.work = work
 
 
 class QuotesRead(Message):

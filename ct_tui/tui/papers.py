@@ -19,18 +19,21 @@ from ct_tui.tui.widgets.pictures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from ct_tui.brain.edges import EdgeHistoryRow
     from ct_tui.domain.census import TypeCount
-    from ct_tui.domain.history import HistoryRow, Ledger, RunRow
+    from ct_tui.domain.history import HistoryRow, Ledger, MergeStep, RunRow
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.queue import EdgeView, EntityView, FactView, QueueItem, Quote, Suggestion
     from ct_tui.domain.rulings import DeadAlias, Entry, RulingTable
+    from ct_tui.heal.bench_reading import RunWork
     from ct_tui.tui.text import Line
 
     Lines = Iterator[Line]
 
 MOST_QUOTES = 3
+MOST_STEPS = 200
 LONGEST_QUOTE = 400
 
 
@@ -315,7 +318,7 @@ def ruling_paper(entry: Entry, table: RulingTable, dead: Sequence[DeadAlias]) ->
     yield from chain(table.entries, entry.seq)
 
 
-def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
+def run_paper(run: RunRow, work: RunWork | None) -> Lines:
     """A run: what it did, and whether it can be or was undone."""
     yield (say("Run ", "title"), number(run.id, "title"), blank(1), data(run.kind, "title"))
     yield (moment(run.at), say(" by ", "dim"), data(run.by), say(" · ", "faint"), data(run.status))
@@ -340,22 +343,63 @@ def run_paper(run: RunRow, changes: Sequence[HistoryRow] | None) -> Lines:
     if run.backup:
         yield (say("backup   ", "dim"), data("/".join(PurePath(run.backup).parts[-2:]), "dim"))
     yield (say("plan     ", "dim"), data(run.plan_digest[:16], "faint"))
-    yield NOTHING
-    yield heading("Changes")
-    if changes is None:
-        yield (say("  reading…", "faint"),)
+    if work is None:
+        yield NOTHING
+        yield (say("reading what it did…", "faint"),)
         return
-    for row in changes[:200]:
-        yield (
-            blank(2),
-            data(row.name or row.entity_id),
-            blank(2),
-            data(row.from_type, "type"),
-            say(" → "),
-            data(row.to_type, "type"),
-        )
-    if len(changes) > 200:
-        yield (blank(2), counted(len(changes) - 200, "more change", ink="dim"))
+    yield from _section("Types", [_type_step(row) for row in work.changes], run.retyped + run.recased)
+    yield from _section("Edges", [_edge_step(row, work.names) for row in work.edges], run.edges)
+    yield from _section("Redirects", [_merge_step(step, work.names) for step in work.merges], len(work.merges))
+
+
+def _section(title: str, steps: Sequence[Line], whole: int) -> Lines:
+    """Some of the steps of one kind, with how many there are besides."""
+    if not steps:
+        return
+    yield NOTHING
+    yield heading(title)
+    yield from steps[:MOST_STEPS]
+    if (more := max(whole, len(steps)) - min(len(steps), MOST_STEPS)) > 0:
+        yield (blank(2), counted(more, "more step", ink="dim"))
+
+
+def _type_step(row: HistoryRow) -> Line:
+    return (
+        blank(2),
+        data(row.name or row.entity_id),
+        blank(2),
+        data(row.from_type, "type"),
+        say(" → "),
+        data(row.to_type, "type"),
+    )
+
+
+def _edge_step(row: EdgeHistoryRow, names: Mapping[str, str]) -> Line:
+    """A repaired edge as it was, or as it is where it was not there before."""
+    edge = row.before or row.after
+    if edge is None:
+        return (say("  ? ", "warn"), data(row.edge, "faint"), say(" the row of it cannot be read", "warn"))
+    new = row.after.edge_type if row.after is not None and row.after.edge_type != edge.edge_type else None
+    renamed: Line = (say(" → "), data(new, "type")) if new is not None else NOTHING
+    return (
+        blank(2),
+        data(row.kind, "warn"),
+        blank(2),
+        data(names.get(edge.source_id) or edge.source_id),
+        say(" ─", "faint"),
+        data(edge.edge_type, "type"),
+        say("→ ", "faint"),
+        data(names.get(edge.target_id) or edge.target_id),
+        *renamed,
+    )
+
+
+def _merge_step(step: MergeStep, names: Mapping[str, str]) -> Line:
+    name: Line = (data(names.get(step.loser) or step.loser), blank(1), data(step.loser, "faint"))
+    if step.survivor is None:
+        before = step.previous or ""
+        return (blank(2), *name, say(" stands for itself again, no longer ", "dim"), data(before, "faint"))
+    return (blank(2), *name, say(" ⇉ ", "warn"), data(step.survivor, "faint"))
 
 
 def is_undecided(item: QueueItem, *, deferred: bool) -> bool:

@@ -77,7 +77,12 @@ def number(value: int | None, ink: str = "") -> Piece:
 
 def counted(value: int, one: str, many: str = "", ink: str = "") -> Piece:
     """A count with its noun, such as `1 edge` or `2,000 edges`; the nouns are literals."""
-    return Piece(f"{value:,} {one if value == 1 else many or one + 's'}", ink)
+    return Piece(f"{value:,} {noun(value, one, many).text}", ink)
+
+
+def noun(value: int, one: str, many: str = "", ink: str = "") -> Piece:
+    """The noun that stands behind a count; the nouns are literals."""
+    return Piece(one if value == 1 else many or one + "s", ink)
 
 
 def share(value: float, ink: str = "") -> Piece:

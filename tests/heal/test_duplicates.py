@@ -319,7 +319,7 @@ def test_a_merge_is_a_run_that_can_be_undone(armed: Lab) -> None:
     with armed.bench() as bench:
         (run,) = bench.runs()
         assert (run.kind, run.by, run.status, run.numbers["merged"]) == ("merge", "tester", "done", 1)
-        assert [(m["loser"], m["previous"], m["survivor"]) for m in bench.merges()] == [
+        assert [(m.loser, m.previous, m.survivor) for m in bench.run_work(run.id).merges] == [
             ("m_a", "m_y", "m_x"),
             ("m_y", None, "m_x"),
         ]
@@ -434,9 +434,15 @@ def test_a_signed_merge_is_planned_written_by_heal_and_undone(lab: Lab) -> None:
     assert lab.heal().merged == 0
     with lab.bench() as bench:
         assert bench.entity("ent_alex").id == "ent_smith"
-        (row,) = bench.merges(["ent_alex"])
-    assert (row["survivor"], row["ruling"], row["by"], row["run"]) == ("ent_smith", 1, "tester", report.run)
-    assert report.run is not None
+        assert report.run is not None
+        (step,) = bench.run_work(report.run).merges
+    assert (step.loser, step.survivor, step.ruling, step.by, step.run) == (
+        "ent_alex",
+        "ent_smith",
+        1,
+        "tester",
+        report.run,
+    )
     assert lab.undo(report.run).merged == 1
     assert redirects(lab) == {}
     lab.rule(Revoke(1))

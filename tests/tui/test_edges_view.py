@@ -160,7 +160,10 @@ async def test_undoing_the_run_brings_every_edge_back(october: Path, user_dir: P
         await d.until(lambda: "✓ Written" in d.text)
         await d.press("enter")
         assert len(d.rows("SELECT * FROM llm_wiki_edges")) == len(edges) - 7
-        await d.press("N", "u", "a", "y")
+        await d.press("N")
+        assert d.paper.count("drop") == 7
+        assert "─hasRole→" in d.paper
+        await d.press("u", "a", "y")
         await d.until(lambda: "✓ Written" in d.text)
         assert d.rows("SELECT * FROM llm_wiki_edges ORDER BY id") == edges
 

@@ -320,7 +320,9 @@ class KeepDialog(UntilDialog):
 
     def words(self) -> str:
         """What is decided."""
-        return f"keep {self._label}" if self._label is not None else f"keep {len(self._entities)} entities"
+        if self._label is not None:
+            return f"keep {self._label}"
+        return f"keep {len(self._entities)} {'entity' if len(self._entities) == 1 else 'entities'}"
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
         """The body from the field."""

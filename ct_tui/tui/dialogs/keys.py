@@ -87,7 +87,7 @@ class KeyDialog(Dialog):
         values = [(str(at), _called(choice)) for at, choice in enumerate(self._choices) if not choice.problem]
         yield Choice([*values, (NEW, "make a new key"), (FILE, "use a key file")], id="which")
         yield Lines(((say("Your name, as others trust it", "head"),),), classes="label", id="name-label")
-        yield Input(placeholder="ada@example.org", compact=True, id="name")
+        yield Input(placeholder="you@example.org", compact=True, id="name")
         yield Lines(((say("Key file", "head"),),), classes="label", id="path-label")
         yield Input(placeholder="~/.ssh/id_ed25519", compact=True, id="path")
         yield Lines(((say("Passphrase, empty for none", "head"),),), classes="label", id="pass-label")

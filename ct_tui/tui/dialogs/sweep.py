@@ -11,7 +11,7 @@ from ct_tui.domain.errors import CtTuiError
 from ct_tui.tui.dialogs.apply import TYPED_ABOVE
 from ct_tui.tui.dialogs.base import Dialog, hints
 from ct_tui.tui.messages import Failed, Refused, Swept
-from ct_tui.tui.text import blank, counted, data, drawn, number, right, say
+from ct_tui.tui.text import blank, counted, data, drawn, noun, number, right, say
 from ct_tui.tui.widgets.choice import Buttons
 from ct_tui.tui.widgets.frame import Ends, Notice
 
@@ -87,8 +87,8 @@ class SweepDialog(Dialog):
     def _counts(self, report: MergeReport) -> list[Line]:
         groups = [g for g in report.groups if g.queued is None]
         lines: list[Line] = [
-            (*right(number(len(groups), "strong"), 7), say(" groups of one name, one type and one summary")),
-            (*right(number(self._redirects, "strong"), 7), say(" redirects; no fact and no edge moves")),
+            (*_many(len(groups), "group"), say(" of one name, one type and one summary")),
+            (*_many(self._redirects, "redirect"), say("; no fact and no edge moves")),
         ]
         lines += [_group_line(group) for group in groups[:SHOWN]]
         if len(groups) > SHOWN:
@@ -188,13 +188,11 @@ class SweepDialog(Dialog):
         lines: list[Line] = []
         if report.run is not None:
             lines.append((say("Run ", "dim"), number(report.run, "strong")))
-        lines.append((*right(number(report.merged_groups, "strong"), 7), say(" groups merged")))
-        lines.append((*right(number(len(report.redirects_written), "strong"), 7), say(" redirects written")))
+        lines.append((*_many(report.merged_groups, "group"), say(" merged")))
+        lines.append((*_many(len(report.redirects_written), "redirect"), say(" written")))
         if report.redirects_rewritten:
             rewritten = len(report.redirects_rewritten)
-            lines.append(
-                (*right(number(rewritten, "strong"), 7), say(" older redirects lead to their final survivor now"))
-            )
+            lines.append((*_many(rewritten, "older redirect"), say(" now to the final survivor")))
         if report.error is not None:
             lines.append((say("✗ ", "bad"), data(report.error)))
         if report.skipped_reason is not None:
@@ -222,6 +220,11 @@ class SweepDialog(Dialog):
             self.query_one(name).display = False
         self.show_hint()
         self.station.read_all()
+
+
+def _many(count: int, one: str) -> Line:
+    """A count in its column, with its noun."""
+    return (*right(number(count, "strong"), 7), blank(1), noun(count, one))
 
 
 def _group_line(group: Group) -> Line:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.errors import BadInput
 from ct_tui.domain.history import RunRow
 from ct_tui.tui import papers
-from ct_tui.tui.messages import RunChangesRead
+from ct_tui.tui.messages import RunWorkRead
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.text import NOTHING, blank, counted, data, day, drawn, number, right, say
 from ct_tui.tui.widgets.frame import Heading, Lines
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
+    from ct_tui.heal.bench_reading import RunWork
     from ct_tui.tui.text import Line
 
 MOST_NIGHTS = 60
@@ -32,7 +33,7 @@ class NightsScreen(ViewScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._changes: RunChangesRead | None = None
+        self._work: RunWork | None = None
 
     def compose_lists(self) -> ComposeResult:
         """The trend above the runs."""
@@ -68,16 +69,16 @@ class NightsScreen(ViewScreen):
         self.query_one("#trend", Lines).show(*trend_lines(runs))
 
     def renew(self) -> None:
-        """Another program wrote: the changes of a run are read again."""
-        self._changes = None
+        """Another program wrote: what a run did is read again."""
+        self._work = None
 
     def describe(self) -> None:
-        """The run under the cursor, with its changes."""
+        """The run under the cursor, with what it did."""
         run, bench = self.run, self.session.bench
         if run is None or bench is None:
             self.paper.show((), "")
             return
-        known = self._changes.changes if self._changes is not None and self._changes.run == run.id else None
+        known = self._work if self._work is not None and self._work.run == run.id else None
         self.query_one("#detail-head", Heading).show(NOTHING, (say("Run"),))
         self.paper.show(tuple(papers.run_paper(run, known)), str(run.id))
         if known is None:
@@ -85,14 +86,14 @@ class NightsScreen(ViewScreen):
             self.station.look(
                 "detail",
                 "reading a run",
-                lambda: RunChangesRead(number_of_it, bench.history(run=number_of_it, limit=500)),
+                lambda: RunWorkRead(bench.run_work(number_of_it)),
                 self,
             )
 
-    def on_run_changes_read(self, message: RunChangesRead) -> None:
-        """The changes are read."""
-        self._changes = message
-        if self.run is not None and self.run.id == message.run:
+    def on_run_work_read(self, message: RunWorkRead) -> None:
+        """What a run did is read."""
+        self._work = message.work
+        if self.run is not None and self.run.id == message.work.run:
             self.describe()
 
     async def do_nights_undo(self) -> None:
