@@ -41,3 +41,17 @@ def test_an_undo_shows_a_part_of_what_it_does_and_leaves_and_all_of_it_when_aske
     assert (part.count("changed since"), whole.count("changed since")) == (20, 30)
     assert whole.count("ent_more0") == 60
     assert "declared by run 1 and left so: document, process" in whole
+
+
+def test_what_an_undo_leaves_alone_is_said_when_it_is_written_too(founded: Ct) -> None:
+    run = founded.json("heal", "--yes")["run"]
+    (entity,) = founded.json("ledger", "--ruling", "1")["history"][:1]
+    founded.json("ontology", "set", "--entity", entity["entity"], "--mode", "off")
+    done = founded("undo", str(run), "--yes")
+    assert done.code == 0
+    assert f"{entity['entity']}: expected 'role', opted out" in " ".join(done.out.split())
+
+
+def test_the_document_of_an_undo_names_what_it_leaves_alone(founded: Ct) -> None:
+    run = founded.json("heal", "--yes")["run"]
+    assert "declared by run 1 and left so: document, process" in founded.json("undo", str(run), "--yes")["notes"]

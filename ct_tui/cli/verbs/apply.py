@@ -42,11 +42,14 @@ def write_plan(
 ) -> int:
     """Apply a plan with progress, print the receipt, and give the exit code: 1 where a part was left undone."""
     from ct_tui.cli.progress import long_write
+    from ct_tui.cli.verbs.plan import note_lines
 
     with long_write("Writing") as (progress, stop):
         by = settings.principal or ""
         receipt = bench.apply(plan, by=by, progress=progress, stop=stop, backup=backup, confirm=confirm)
-    settings.give(receipt_document(receipt), lambda: receipt_lines(receipt, settings.out.width))
+    width = settings.out.width
+    document = {**receipt_document(receipt), "notes": list(plan.notes)}
+    settings.give(document, lambda: [*receipt_lines(receipt, width), *note_lines(plan, width, everything=False)])
     return 1 if receipt.stopped or receipt.conflicts else 0
 
 

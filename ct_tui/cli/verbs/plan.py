@@ -141,7 +141,7 @@ def _left_alone(plan: Plan) -> list[str]:
 
 
 def _effects(plan: Plan, width: int, *, everything: bool) -> list[str]:
-    from ct_tui.cli.text import paragraph, show
+    from ct_tui.cli.text import show
 
     lines: list[str] = []
     if plan.edges is not None:
@@ -149,8 +149,14 @@ def _effects(plan: Plan, width: int, *, everything: bool) -> list[str]:
         lines.append(f"  edges: {e.gained:,} become valid, {e.broken:,} break, {e.still_violating:,} stay violating")
     if plan.unusable_manifests:
         lines.append(f"  unusable manifests: {', '.join(map(show, plan.unusable_manifests))}")
+    return [*lines, *note_lines(plan, width, everything=everything)]
+
+
+def note_lines(plan: Plan, width: int, *, everything: bool) -> list[str]:
+    """What a plan leaves alone and why; the first of them where there are many."""
+    from ct_tui.cli.text import paragraph
+
     shown = plan.notes if everything else plan.notes[:SAMPLE]
-    for note in shown:
-        lines += paragraph(f"note: {note}", width)
+    lines = [line for note in shown for line in paragraph(f"note: {note}", width)]
     left = len(plan.notes) - len(shown)
     return [*lines, f"  … and {left:,} more notes; --all shows them"] if left else lines
