@@ -364,7 +364,7 @@ def merge_history(
     t = models.MergeRow
     query = t.select().order_by(t.id.desc()).limit(limit)
     if ids:
-        query = query.where(among(db, t.loser, ids) | among(db, t.survivor, ids))
+        query = query.where(among(db, t.loser, ids) | among(db, t.survivor, ids) | among(db, t.previous, ids))
     if run is not None:
         query = query.where(t.run == run)
     return tuple(

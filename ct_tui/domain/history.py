@@ -78,6 +78,19 @@ class Event:
 
 
 @dataclass(frozen=True)
+class MergeStep:
+    """One redirect that a run wrote, rewrote or took back; `at` in seconds, None stands for no redirect."""
+
+    run: int
+    loser: str
+    survivor: str | None
+    previous: str | None
+    ruling: int | None
+    by: str
+    at: int
+
+
+@dataclass(frozen=True)
 class Ledger:
     """An entity's type-origin history; `asked` is the id given where that one was merged away.
 
@@ -94,6 +107,7 @@ class Ledger:
     created_at: int | None = None
     deleted_at: int | None = None
     asked: str | None = None
+    merges: tuple[MergeStep, ...] = ()
 
     @property
     def origin(self) -> Origin | None:
@@ -110,19 +124,6 @@ class Ledger:
             "history": [row.as_json() for row in self.history],
             "events": [event.as_json() for event in self.events],
         }
-
-
-@dataclass(frozen=True)
-class MergeStep:
-    """One redirect that a run wrote, rewrote or took back; `at` in seconds, None stands for no redirect."""
-
-    run: int
-    loser: str
-    survivor: str | None
-    previous: str | None
-    ruling: int | None
-    by: str
-    at: int
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
+from ct_tui.brain.curation import merge_history
 from ct_tui.domain.census import display
 from ct_tui.domain.errors import NothingFound
 from ct_tui.domain.history import Ledger
@@ -102,6 +103,7 @@ def ledger(db: Db, schema: Schema, entity_id: str) -> Ledger:
         row.created_at,
         row.deleted_at,
         entity_id if entity_id != row.id else None,
+        tuple(reversed(merge_history(db, schema, cluster))),
     )
 
 

@@ -323,7 +323,10 @@ def test_a_merge_is_a_run_that_can_be_undone(armed: Lab) -> None:
             ("m_a", "m_y", "m_x"),
             ("m_y", None, "m_x"),
         ]
+        assert [(m.loser, m.survivor) for m in bench.ledger("m_y").merges] == [("m_y", "m_x"), ("m_a", "m_x")]
     receipt = armed.undo(report.run)
+    with armed.bench() as bench:
+        assert [(m.loser, m.survivor) for m in bench.ledger("m_x").merges][2:] == [("m_a", "m_y"), ("m_y", None)]
     assert (receipt.merged, receipt.conflicts) == (2, ())
     assert redirects(armed) == {"m_a": "m_y"}
     assert armed.case.rows("SELECT * FROM curated_entities ORDER BY id") == rows

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ct_tui.domain.census import TypeCount, TypeStatus
-from ct_tui.domain.history import HistoryRow, Ledger, Origin
+from ct_tui.domain.history import HistoryRow, Ledger, MergeStep, Origin
 from ct_tui.domain.plan import ChangeKind
 from ct_tui.domain.rulings import Alias, Entry, Ruling, State
 from ct_tui.tui.text import plain
@@ -93,12 +93,16 @@ def test_a_stream_is_aligned_and_thick_by_its_size(width: int) -> None:
 def test_a_time_line_goes_from_the_mint_to_now() -> None:
     origin = Origin("ent_1", "agent", "degraded", None, 200)
     changes = tuple(HistoryRow("ent_1", "concept", "role", "queue_retype", 7, 3, "ada", 300 + n) for n in range(2))
-    ledger = Ledger("ent_1", "Bot", "role", ("ent_1",), (origin,), changes, (), 100)
+    merges = (MergeStep(4, "ent_2", "ent_1", None, 8, "ada", 400), MergeStep(5, "ent_2", None, "ent_1", None, "", 500))
+    ledger = Ledger("ent_1", "Bot", "role", ("ent_1",), (origin,), changes, (), 100, merges=merges)
     lines = [plain(line) for line in time_line(ledger)]
     assert "minted" in lines[0]
     assert "degraded from agent" in lines[2]
     assert "concept → role" in lines[4]
     assert "queue_retype · ruling #7 · run 3 by ada" in lines[5]
+    assert "≡ ent_2 merged into ent_1" in lines[8]
+    assert "ruling #8 · run 4 by ada" in lines[9]
+    assert "≡ ent_2 stands for itself again" in lines[10]
     assert lines[-1].strip() == "╰ now role"
 
 

@@ -10,7 +10,7 @@ from ct_tui.cli.command import verb
 
 if TYPE_CHECKING:
     from ct_tui.cli.settings import Settings
-    from ct_tui.domain.history import HistoryRow, Ledger
+    from ct_tui.domain.history import HistoryRow, Ledger, MergeStep
 
 MOST_ROWS = 1_000_000
 """Rows that a listing may hold; the workstation pages through more."""
@@ -58,11 +58,20 @@ def _ledger_lines(ledger: Ledger, width: int) -> list[str]:
         because = f", under {show(origin.source_directory)}" if origin.source_directory else ""
         rows.append((moment(origin.recorded_at), f"origin: {show(origin.reason)}", f"was {label}{because}"))
     rows += [(moment(r.at), f"{show(r.from_type)} → {show(r.to_type)}", _by(r)) for r in ledger.history]
+    rows += [(moment(m.at), _merge(m), f"run {m.run}, {show(m.by)}") for m in ledger.merges]
     lines += table(rows, width=width)
     if ledger.events:
         events = [(moment_ms(e.at), show(e.type), show(e.summary)) for e in ledger.events]
         lines += ["", "events", *table(events, width=width)]
     return lines
+
+
+def _merge(step: MergeStep) -> str:
+    from ct_tui.cli.text import show
+
+    if step.survivor is None:
+        return f"{show(step.loser)} stands for itself again"
+    return f"{show(step.loser)} merged into {show(step.survivor)}"
 
 
 def _by(row: HistoryRow) -> str:

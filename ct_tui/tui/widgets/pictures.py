@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ct_tui.domain.census import TypeCount
-    from ct_tui.domain.history import HistoryRow, Ledger
+    from ct_tui.domain.history import HistoryRow, Ledger, MergeStep
     from ct_tui.domain.plan import ChangeKind
     from ct_tui.domain.rulings import Entry
 
@@ -149,12 +149,12 @@ class Knot(NamedTuple):
     behind: Line = ()
 
 
-KNOTS = ("○", "●", "◆", "○", "✗")
-"""The sign of each rank: minted, origin, change, event, archived."""
+KNOTS = ("○", "●", "◆", "○", "✗", "≡")
+"""The sign of each rank: minted, origin, change, event, archived, merge."""
 
 
 def time_line(ledger: Ledger) -> tuple[Line, ...]:
-    """An entity's life: minted, its origin, every change of its type, the app's events, newest at the bottom."""
+    """An entity's life: minted, its origin, changes of its type, merges, the app's events, newest at the bottom."""
     knots = sorted(_knots(ledger), key=lambda knot: knot[:2])
     lines: list[Line] = []
     for index, knot in enumerate(knots):
@@ -172,6 +172,8 @@ def _knots(ledger: Ledger) -> Iterator[Knot]:
         yield Knot(origin.recorded_at, 1, _origin_line(origin.reason, origin.original_type, origin.source_directory))
     for row in ledger.history:
         yield Knot(row.at, 2, (data(row.from_type, "type"), say(" → "), data(row.to_type, "type")), _behind(row))
+    for step in ledger.merges:
+        yield Knot(step.at, 5, _merge_words(step), _by_run(step.ruling, step.run, step.by))
     for event in ledger.events:
         yield Knot(event.at / 1000, 3, (data(event.type, "dim"), say(": "), data(event.summary)))
     if ledger.deleted_at is not None:
@@ -180,9 +182,20 @@ def _knots(ledger: Ledger) -> Iterator[Knot]:
 
 def _behind(row: HistoryRow) -> Line:
     """By what authority a type was changed, in which run, by whom."""
-    by_ruling = () if row.ruling is None else (say(" · ruling #", "dim"), number(row.ruling, "dim"))
-    by = (say(" by ", "dim"), data(row.by, "dim")) if row.by else ()
-    return (data(row.reason, "dim"), *by_ruling, say(" · run ", "dim"), number(row.run, "dim"), *by)
+    return (data(row.reason, "dim"), say(" · ", "dim"), *_by_run(row.ruling, row.run, row.by))
+
+
+def _by_run(ruling: int | None, run: int, by: str) -> Line:
+    ruled: Line = () if ruling is None else (say("ruling #", "dim"), number(ruling, "dim"), say(" · ", "dim"))
+    name: Line = (say(" by ", "dim"), data(by, "dim")) if by else ()
+    return (*ruled, say("run ", "dim"), number(run, "dim"), *name)
+
+
+def _merge_words(step: MergeStep) -> Line:
+    """A redirect that was written, or one that was taken back."""
+    if step.survivor is None:
+        return (data(step.loser, "dim"), say(" stands for itself again"))
+    return (data(step.loser, "dim"), say(" merged into "), data(step.survivor, "dim"))
 
 
 def _origin_line(reason: str, original: str | None, source: str | None) -> Line:
