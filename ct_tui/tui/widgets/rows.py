@@ -130,6 +130,10 @@ class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
             self.rows = rows
             self.row = row
 
+        def can_replace(self, message: Message) -> bool:
+            """Of several moves that wait, only the last one is heard of: where the cursor was between is past."""
+            return isinstance(message, RowList.Moved) and message.rows is self.rows
+
         @property
         def control(self) -> RowList:
             """The list it happened in."""
