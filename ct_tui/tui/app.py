@@ -21,7 +21,7 @@ from ct_tui.tui import theme
 from ct_tui.tui.actions import BASE, IN_DIALOGS, Action, Group, key_name, shown_keys
 from ct_tui.tui.beside import Comparing, Linting
 from ct_tui.tui.keyfile import load_registry
-from ct_tui.tui.lanes import Lane, errand, unexpected
+from ct_tui.tui.lanes import Batch, Lane, errand, unexpected
 from ct_tui.tui.messages import (
     CensusRead,
     Failed,
@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 PATIENCE_SECONDS = 2.0
 """How long leaving waits for what is being read."""
+
+TOGETHER_SECONDS = 0.1
+"""How long a part of what is read anew waits for the next ones, so that they are shown together."""
 
 HISTORY_ROWS = 500
 CATCH_UP_SECONDS = 1.0
@@ -100,6 +103,7 @@ class Workstation(App[int], inherit_bindings=False):
         self._reading = False
         self._read_again = False
         self._behind = False
+        self._showing = False
         self._tidying = Tidying()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -150,10 +154,10 @@ class Workstation(App[int], inherit_bindings=False):
 
     @property
     def resting(self) -> bool:
-        """Whether nothing is being read, written, or waiting to be."""
+        """Whether nothing is being read, written, or waiting to be, or to be shown."""
         lanes = (self._look, self._survey, self.writing)
         beside = self.linting.running or self.comparing.running
-        return all(lane.idle for lane in lanes) and not self._reading and not beside
+        return all(lane.idle for lane in lanes) and not (self._reading or self._showing or beside)
 
     # Reading
 
@@ -166,13 +170,18 @@ class Workstation(App[int], inherit_bindings=False):
             return
         self._reading = True
         bench = self.session.bench
-        self._survey.put(self._memory.note)
-        self._survey.put(errand(lambda: CensusRead(bench.census()), self._failed("reading the census"), self))
-        # Of a large brain the first questions are shown before its edges and names are read.
-        self._survey.put(errand(lambda: QueueRead(bench.queue(first=True)), self._failed("reading the queue"), self))
-        self._survey.put(errand(lambda: _ledger(bench), self._failed("reading the ledger"), self))
-        self._survey.put(errand(lambda: QueueRead(bench.queue()), self._failed("reading the queue"), self))
-        self._survey.put(errand(lambda: _table(bench), self._failed("reading the rulings"), self))
+        # The first time each part is shown as soon as it is read; later what is read quickly is shown together.
+        batch = Batch(self, TOGETHER_SECONDS if self.session.table is not None else 0)
+        parts: tuple[tuple[str, Callable[[], Message]], ...] = (
+            ("reading the census", lambda: CensusRead(bench.census())),
+            # Of a large brain the first questions are shown before its edges and names are read.
+            ("reading the queue", lambda: QueueRead(bench.queue(first=True))),
+            ("reading the ledger", lambda: _ledger(bench)),
+            ("reading the queue", lambda: QueueRead(bench.queue())),
+            ("reading the rulings", lambda: _table(bench)),
+        )
+        for job in (self._memory.note, batch.begin, *(errand(j, self._failed(d), batch) for d, j in parts), batch.post):
+            self._survey.put(job)
 
     def on_census_read(self, message: CensusRead) -> None:
         """The census is known."""
@@ -219,12 +228,26 @@ class Workstation(App[int], inherit_bindings=False):
         self.report(message.error)
 
     def show_session(self, *, renew: bool = False) -> None:
-        """Let every view show what is known now."""
+        """Let every view show what is known now: once, after what waits to be handled, or when the view is seen again.
+
+        A key that comes before that finds it shown.
+        """
         for screen in self.screen_stack:
-            if isinstance(screen, ViewScreen) and screen.is_mounted and screen.display:
-                if renew:
-                    screen.renew()
-                screen.show_session()
+            if isinstance(screen, ViewScreen):
+                screen.outdate(renew=renew)
+        if not self._showing:
+            self._showing = True
+            self.call_later(self._show_now)
+
+    def _show_now(self) -> None:
+        self._showing = False
+        view = self._view_in_sight()
+        if view is not None:
+            view.catch_up()
+
+    def _view_in_sight(self) -> ViewScreen | None:
+        """The view in front, or behind the dialogs; it covers those that it was opened over."""
+        return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, ViewScreen)), None)
 
     def look(self, slot: str, doing: str, job: Callable[[], Message], to: MessagePump) -> None:
         """Have something small read for a screen; what still waits in the same slot is dropped."""
@@ -251,9 +274,9 @@ class Workstation(App[int], inherit_bindings=False):
         """Long work went on: the views that show it say how far."""
         if message.work.running:
             message.work.progress = message.progress
-            for screen in self.screen_stack:
-                if isinstance(screen, ViewScreen) and screen.is_mounted and screen.display:
-                    screen.show_progress()
+            view = self._view_in_sight()
+            if view is not None and view.is_mounted and view.display:
+                view.show_progress()
 
     # Noticing others
 
@@ -300,6 +323,8 @@ class Workstation(App[int], inherit_bindings=False):
         view = getattr(screen, "VIEW", "")
         if not view:
             return False
+        if self._showing:
+            self._show_now()
         typing = takes_text(self.focused)
         own = getattr(screen, "KEYS", {}).get(key)
         if own is not None and not typing:
@@ -389,7 +414,7 @@ class Workstation(App[int], inherit_bindings=False):
             if name == screen.VIEW:
                 while self.screen is not screen:
                     self.pop_screen()
-                screen.show_session()
+                screen.come_back()
                 return None
         return self.push_screen(view.open())
 
@@ -409,7 +434,7 @@ class Workstation(App[int], inherit_bindings=False):
         if len(self.screen_stack) > 1:
             self.pop_screen()
         if isinstance(self.screen, ViewScreen):
-            self.screen.show_session()
+            self.screen.come_back()
 
     def do_view_census(self) -> None:
         """The census pane."""

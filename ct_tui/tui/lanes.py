@@ -7,9 +7,10 @@ that a fast cursor leaves no queue behind it. Jobs never touch the screen: they 
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ct_tui.domain.errors import CtTuiError
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.message import Message
-    from textual.message_pump import MessagePump
 
 
 class Unexpected(CtTuiError):
@@ -94,7 +94,44 @@ class Lane:
             job()
 
 
-def errand(job: Callable[[], Message], failed: Callable[[CtTuiError], Message], to: MessagePump) -> Callable[[], None]:
+class Receiver(Protocol):
+    """What takes messages in from a thread: a node of the screen, or a batch on the way to one."""
+
+    def post_message(self, message: Message) -> bool:
+        """Take a message in; whether it was."""
+
+
+class Batch:
+    """Messages of errands that follow each other quickly, posted together so that they are shown together.
+
+    What has waited for `seconds` is posted, with 0 each message at once. Only the thread of one lane uses a batch.
+    """
+
+    def __init__(self, to: Receiver, seconds: float) -> None:
+        self._to = to
+        self._seconds = seconds
+        self._held: list[Message] = []
+        self._since = 0.0
+
+    def begin(self) -> None:
+        """The first errand begins: from now on the messages wait."""
+        self._since = time.monotonic()
+
+    def post_message(self, message: Message) -> bool:
+        """Keep a message for the others, unless it is time to post them."""
+        self._held.append(message)
+        if time.monotonic() - self._since >= self._seconds:
+            self.post()
+        return True
+
+    def post(self) -> None:
+        """Post what waits."""
+        held, self._held, self._since = self._held, [], time.monotonic()
+        for message in held:
+            self._to.post_message(message)
+
+
+def errand(job: Callable[[], Message], failed: Callable[[CtTuiError], Message], to: Receiver) -> Callable[[], None]:
     """A job for a lane: its message, or the one that says why there is none, is posted to a node of the screen."""
 
     def run() -> None:

@@ -70,6 +70,8 @@ class ViewScreen(Screen[None]):
         super().__init__()
         self._zoomed = False
         self._said: Line = NOTHING
+        self._behind = False
+        self._renewing = False
 
     # What it stands on
 
@@ -202,6 +204,24 @@ class ViewScreen(Screen[None]):
         self.show_rows()
         self.describe()
         self.show_keys()
+
+    def outdate(self, *, renew: bool) -> None:
+        """What is shown is of before; `renew` where the brain was written, too."""
+        self._behind = True
+        self._renewing = self._renewing or renew
+
+    def catch_up(self) -> None:
+        """Show what the session knows now, if it changed since that was shown."""
+        if self._behind and self.is_mounted and self.display:
+            self.come_back()
+
+    def come_back(self) -> None:
+        """Show what the session knows now: the view comes to the front again, or something changed."""
+        self._behind = False
+        if self._renewing:
+            self._renewing = False
+            self.renew()
+        self.show_session()
 
     def show_rows(self) -> None:
         """Fill the lists."""
