@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from ct_tui.brain import connection
+from ct_tui.brain import connection, sql
 from ct_tui.brain.connection import explain, path_text
 from ct_tui.domain.errors import BrainError
 
@@ -23,10 +23,33 @@ FOLDER = "ct-tui-backups"
 PART = ".part"
 """The ending of a backup that is not whole yet."""
 
+CHECKED_BYTES = 32 * 1024 * 1024
+"""Up to this size a brain is looked through before a run writes to it, which takes less than 50 ms."""
+
+_DAMAGED_PAGES = "*** in database"
+
 
 def backup_name(brain: Path, day: str) -> Path:
     """Where the backup of a day (such as 2027-01-31) lies."""
     return brain.parent / FOLDER / f"{brain.stem}-{day}.db"
+
+
+def require_sound(brain: Brain) -> None:
+    """Raise BrainError where a page of the brain is damaged, whether or not a run would come to it.
+
+    A large brain is not looked through: that would hold others up; what a run reads of it is noticed all the same.
+    Rows that break a rule of their table are no damage.
+    """
+    try:
+        if brain.path.stat().st_size > CHECKED_BYTES:
+            return
+        with brain.reading() as db:
+            found = str(db.scalar(sql.QUICK_CHECK))
+    except OSError:
+        return  # a file that is gone is noticed by whoever opens it
+    if found.startswith(_DAMAGED_PAGES):
+        told = found.splitlines()[1:] or [found]
+        raise explain(brain.path, sqlite3.DatabaseError(f"database disk image is malformed ({told[0]})"))
 
 
 def backed_up(brain: Brain, now: float, *, fresh: bool = False) -> str:

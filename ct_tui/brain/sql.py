@@ -14,6 +14,8 @@ COLUMNS = "SELECT name FROM pragma_table_xinfo(?)"
 SCHEMA_VERSION = "SELECT MAX(version) FROM schema_version"
 JOURNAL_MODE = "PRAGMA journal_mode"
 TOUCH = "SELECT 1 FROM sqlite_master LIMIT 1"
+# Looks at every page before any row; the first answer tells of damaged pages if there are any.
+QUICK_CHECK = "PRAGMA quick_check(1)"
 DATA_VERSION = "PRAGMA data_version"
 
 ANY_REDIRECT = "SELECT EXISTS (SELECT 1 FROM entity_redirects)"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import own
+from ct_tui.brain.backup import require_sound
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, PolicyError
 from ct_tui.domain.plan import Receipt
 from ct_tui.heal import duplicates, heal_pass, lint, plan_file, planner
@@ -162,6 +163,7 @@ class Healing(Deciding):
         *,
         backup: bool | None,
     ) -> Receipt:
+        require_sound(self.brain)
         self._remember_head()
         applier = Applier(self.brain, plan, by=by or reviewer(), now=self._clock, progress=progress, stop=stop)
         receipt = applier.run(backup=backup, closing=closing)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import curation, own, readers
-from ct_tui.brain.backup import backed_up
+from ct_tui.brain.backup import backed_up, require_sound
 from ct_tui.domain.apart import kept_apart
 from ct_tui.domain.census import display
 from ct_tui.domain.duplicates import (
@@ -180,6 +180,7 @@ class _Sweep:
         if self._brain.write_refusal:
             return replace(report, error=f"nothing was written: {self._brain.write_refusal}")
         try:
+            require_sound(self._brain)
             self._run = self._begin()
         except CtTuiError as error:
             return replace(report, error=error.message)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ct_tui.brain import connection
-from ct_tui.brain.backup import back_up
+from ct_tui.brain.backup import back_up, require_sound
 from ct_tui.brain.connection import Brain
 from ct_tui.domain.errors import BrainBusy, BrainError
 
@@ -75,3 +75,32 @@ def test_what_killed_backups_left_is_cleared_away(brain: Brain, tmp_path: Path) 
     back_up(brain, tmp_path / "b.db")
     assert not old.exists()
     assert new.exists()
+
+
+def test_a_damaged_page_is_noticed_whatever_it_holds(october: Path) -> None:
+    path = october / "brain.db"
+    with closing(Brain(path)) as opened:
+        require_sound(opened)
+    size = 4096
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'curated_agent_log'").fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size : page * size] = b"\xff" * size
+    path.write_bytes(data)
+    with closing(Brain(path)) as opened, pytest.raises(BrainError, match="is damaged"):
+        require_sound(opened)
+
+
+def test_rows_that_break_their_tables_rules_are_no_damage(october: Path) -> None:
+    path = october / "brain.db"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT')")
+        db.execute("PRAGMA writable_schema = RESET")
+        db.execute("UPDATE curated_entities SET name = NULL WHERE rowid = 3")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET sql = replace(sql, 'name TEXT,', 'name TEXT NOT NULL,')")
+    with closing(sqlite3.connect(path)) as db:
+        assert "NULL value" in db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    with closing(Brain(path)) as opened:
+        require_sound(opened)

@@ -52,6 +52,21 @@ def test_a_file_that_is_no_brain(tmp_path: Path, ct: Ct, name: str, content: byt
     assert file.read_bytes() == content
 
 
+def test_a_brain_with_a_damaged_page_is_never_written_to(founded: Ct) -> None:
+    path = founded.brain / "brain.db"
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'curated_agent_log'").fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+    path.write_bytes(data)
+    before = path.read_bytes()
+    report = founded.json("heal", "--yes", code=1)
+    assert str(path) in report["ontology"]["error"]
+    assert report["ontology"]["retyped"] == 0
+    assert founded.json("census")["live"] == 152
+    assert path.read_bytes() == before
+
+
 def test_another_programs_database(tmp_path: Path, ct: Ct) -> None:
     file = tmp_path / "other.db"
     with closing(sqlite3.connect(file)) as db:
