@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import inspect
 import os
+import pkgutil
 import signal
 import sys
 import threading
@@ -96,6 +98,7 @@ class Workstation(App[int], inherit_bindings=False):
         self._look = Lane("look")
         self._survey = Lane("survey")
         self._watching = Lane("watch")
+        self._warming = Lane("warm")
         self.writing = Lane("write")
         self.stops: list[threading.Event] = []
         self.linting = Linting(self)
@@ -104,6 +107,7 @@ class Workstation(App[int], inherit_bindings=False):
         self._read_again = False
         self._behind = False
         self._showing = False
+        self._warm = False
         self._tidying = Tidying()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -210,6 +214,7 @@ class Workstation(App[int], inherit_bindings=False):
         session.me = message.me
         self._tidying.settled()
         self._end_reading()
+        self._import_the_rest()
         self.show_session()
 
     def _end_reading(self) -> None:
@@ -217,6 +222,23 @@ class Workstation(App[int], inherit_bindings=False):
         if self._read_again:
             self._read_again = False
             self.read_all()
+
+    def _import_the_rest(self) -> None:
+        """Import what keys open while nobody waits for it, so that the first dialog opens as fast as the second.
+
+        Module by module, so that leaving waits for one at most, as does a key that needs the one on its way.
+        """
+        if self._warm:
+            return
+        self._warm = True
+        for name in later_modules():
+            self._warming.put(partial(self._import, name))
+
+    def _import(self, name: str) -> None:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 - the edge of a worker: the fault is said, and said again at the key
+            self.post_message(Failed("importing a view", unexpected(error)))
 
     def on_failed(self, message: Failed) -> None:
         """Work failed: say what and why."""
@@ -511,7 +533,8 @@ class Workstation(App[int], inherit_bindings=False):
         """Let the writer finish its chunk, then give the brain back."""
         for stop in self.stops:
             stop.set()
-        lanes = (self._look, self._survey, self._watching, self.linting.close(), self.comparing.close())
+        besides = (self.linting.close(), self.comparing.close())
+        lanes = (self._look, self._survey, self._watching, self._warming, *besides)
         for lane in lanes:
             lane.close(wait=False)
         await asyncio.to_thread(self.writing.close, wait=True)
@@ -529,6 +552,15 @@ def takes_text(widget: Widget | None) -> bool:
     from textual.widgets import Input, TextArea
 
     return isinstance(widget, (Input, TextArea))
+
+
+def later_modules() -> tuple[str, ...]:
+    """The modules of the views and dialogs, by name; most of them are imported when they are opened."""
+    names: list[str] = []
+    for room in ("screens", "dialogs"):
+        package = importlib.import_module(f"ct_tui.tui.{room}")
+        names += [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
+    return tuple(names)
 
 
 def all_actions(views: tuple[View, ...]) -> tuple[Action, ...]:

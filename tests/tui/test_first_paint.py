@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -70,6 +71,36 @@ def test_other_views_and_every_dialog_are_imported_when_they_are_opened(imported
     screens = {name.rpartition(".")[2] for name in imported if name.startswith("ct_tui.tui.screens.")}
     assert screens <= {"base", "deciding", "desk", "looking"}
     assert [name for name in imported if name.startswith("ct_tui.tui.dialogs.")] == []
+
+
+WARM = """
+import asyncio, sys
+from pathlib import Path
+from ct_tui.tui.app import later_modules
+from tests.tui.deck import deck
+
+async def main():
+    async with deck(Path(sys.argv[1])) as d:
+        await d.until(lambda: d.app._warm and d.app._warming.idle)
+        print(sorted(set(later_modules()) - set(sys.modules)), len(later_modules()))
+
+asyncio.run(main())
+"""
+
+
+def test_what_keys_open_is_imported_once_everything_was_read(october: Path, user_dir: Path) -> None:
+    env = {**os.environ, "CT_TUI_CONFIG_DIR": str(user_dir)}
+    command = [sys.executable, "-c", WARM, str(october)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    missing, _, count = done.stdout.strip().rpartition(" ")
+    assert missing == "[]"
+    assert int(count) > len(find_views())
+
+
+async def test_an_import_that_fails_is_said(october: Path) -> None:
+    async with deck(october) as d:
+        d.app._warming.put(lambda: d.app._import("ct_tui.tui.dialogs.no_such_dialog"))
+        await d.until(lambda: "no_such_dialog" in d.said)
 
 
 async def test_what_dialogs_and_views_are_styled_with_is_read_once_after_the_first_paint(
