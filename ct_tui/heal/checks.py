@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ct_tui.brain.connection import Db
-    from ct_tui.domain.manifest import Vocabulary
+    from ct_tui.domain.manifest import EdgeType, Vocabulary
     from ct_tui.domain.queue import QueueItem
     from ct_tui.domain.rulings import Body
     from ct_tui.heal.situation import Situation
@@ -174,6 +174,21 @@ def _check_legalize(situation: Situation, vocabulary: Vocabulary, body: Legalize
         raise BadInput(f"{body.type!r} is already declared")
     if body.parent_type is not None:
         _check_parent(vocabulary, body)
+    for edge in body.edges:
+        _check_joins((vocabulary, *vocabularies), body, edge)
+
+
+def _check_joins(vocabularies: Sequence[Vocabulary], body: Legalize, edge: EdgeType) -> None:
+    """A signature that a type joins has the type at an end, and a type that some manifest declares at the other."""
+    said = f"{edge.name} from {edge.source_type!r} to {edge.target_type!r}"
+    ends = (edge.source_type or "", edge.target_type or "")
+    if label_key(body.type) not in map(label_key, ends):
+        raise BadInput(
+            f"{said} does not join {body.type!r}", "widen the ontology by it instead: ct-tui rule edge widen"
+        )
+    for label in ends:
+        if label_key(label) != label_key(body.type) and not any(label in v for v in vocabularies):
+            raise BadInput(f"{said} cannot be declared: {label!r} is not declared", "legalise it first")
 
 
 def _check_parent(vocabulary: Vocabulary, body: Legalize) -> None:

@@ -129,6 +129,8 @@ def test_no_reason_at_all(signer: Ct) -> None:
         (["legalize", "person", "--description", "d"], "declared"),
         (["legalize", " ", "--description", "d"], "blank"),
         (["legalize", "x", "--description", "d", "--parent", "wizard"], "wizard"),
+        (["legalize", "x", "--description", "d", "--edge", "knows", "x", "wizard"], "wizard"),
+        (["legalize", "x", "--description", "d", "--edge", "knows", "person", "role"], "does not join"),
         (["retype", "wizard", "ENTITY"], "wizard"),
         (["retype", "role", "ent_unknown"], "ent_unknown"),
         (["keep", "job", "--until", "someday"], "someday"),
