@@ -7,7 +7,9 @@ it may do is derived anew when it is applied.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ct_tui.domain.errors import BadInput
@@ -27,7 +29,6 @@ from ct_tui.domain.plan import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 ValueT = TypeVar("ValueT")
 KindT = TypeVar("KindT", ChangeKind, EdgeChangeKind)
@@ -37,12 +38,25 @@ _MAKE = "make a new one with: ct-tui plan --out FILE"
 
 
 def save_plan(plan: Plan, file: Path) -> None:
-    """Write a plan as JSON; raises BadInput where the file cannot be written."""
+    """Write a plan as JSON, whole or not at all; raises BadInput where the file cannot be written."""
     try:
-        with file.open("w", encoding="utf-8") as opened:
-            opened.writelines(_lines(plan))
+        if file.exists() and not file.is_file():  # a pipe or a device takes the lines as they come
+            _write_lines(plan, file)
+            return
+        target = Path(os.path.realpath(file))
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            _write_lines(plan, part)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise BadInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _write_lines(plan: Plan, file: Path) -> None:
+    with file.open("w", encoding="utf-8") as opened:
+        opened.writelines(_lines(plan))
 
 
 def load_plan(file: Path) -> Plan:

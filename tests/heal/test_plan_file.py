@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import shutil
+import signal
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +21,6 @@ from tests.policy.brains import SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from ct_tui.domain.plan import Plan, Progress
     from tests.heal.lab import Lab
@@ -244,6 +247,31 @@ def test_a_file_that_is_not_there_or_cannot_be_written(tmp_path: Path, desk: Lab
 
 
 # Stale, by each cause
+
+
+def test_a_save_that_fails_midway_leaves_the_older_file_and_no_part(desk: Lab, file: Path) -> None:
+    saved(desk, file)
+    before, (_, most) = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    plan = desk.plan()
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, most))
+    try:
+        with pytest.raises(BadInput, match="cannot be written"):
+            save_plan(plan, file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert file.read_bytes() == before
+    assert list(file.parent.glob("*.part")) == []
+
+
+def test_a_plan_can_be_saved_into_a_device_and_through_a_link(desk: Lab, file: Path) -> None:
+    save_plan(desk.plan(), Path(os.devnull))
+    link = file.with_name("link.json")
+    link.symlink_to(file)
+    saved(desk, link)
+    assert link.is_symlink()
+    assert load_plan(file).changes
 
 
 def test_stale_by_an_entity_that_moved(desk: Lab) -> None:
