@@ -381,3 +381,18 @@ def test_text_is_for_people_and_json_is_one_line(founded: Ct, args: list[str]) -
     assert founded(*args, "--json").document
     assert "\x1b" not in text.out + text.err
     assert not [line for line in text.out.splitlines() if line != line.rstrip()]
+
+
+def test_the_list_of_rulings_says_which_alias_cannot_act(signer: Ct) -> None:
+    signer.json("rule", "alias", "agent", "role", "--reason", "parts that are played")
+    (entry,) = signer.json("rule", "list")["rulings"]
+    assert (entry["acts"], entry["problem"]) == (True, None)
+    with closing(sqlite3.connect(signer.brain / "brain.db")) as db, db:
+        db.execute(
+            "UPDATE llm_wiki_entity_manifests SET manifest_json = replace(manifest_json, '\"role\"', '\"part\"')"
+        )
+    (entry,) = signer.json("rule", "list")["rulings"]
+    assert (entry["state"], entry["acts"]) == ("valid", False)
+    assert "role is not declared" in entry["problem"]
+    assert "cannot act: role is not declared" in " ".join(signer("rule", "list").out.split())
+    assert signer("rule", "verify").code == 0

@@ -25,5 +25,5 @@ def command(settings: Settings) -> None:
     from ct_tui.cli.rulings_text import table_document, table_lines
 
     with settings.workbench() as bench:
-        table = bench.table()
-    settings.give(table_document(table), lambda: table_lines(table, settings.out.width))
+        table, dead = bench.table(), bench.dead_aliases()
+    settings.give(table_document(table, dead), lambda: table_lines(table, settings.out.width, dead))
