@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ct_tui.domain.edge_repairs import after_triple, kept_ids
@@ -82,7 +83,7 @@ class EdgeMap:
     cells: tuple[DeskCell, ...]
     cells_after: tuple[DeskCell, ...]
 
-    @property
+    @cached_property
     def open(self) -> int:
         """Edges that wait for a ruling."""
         return sum(cell.open for cell in self.cells_after)

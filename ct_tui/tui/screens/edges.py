@@ -127,7 +127,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
         self._laid = message.laid
         self._cell = self._edge = None
         for planned, store in self._stores.items():
-            store.renew({key: cell.cell.count for key, cell in message.laid.matrix(planned=planned).cells.items()})
+            store.renew(message.laid.matrix(planned=planned).totals)
         self._fill()
 
     @property
@@ -145,7 +145,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
             return
         store, matrix = self._stores[self._planned], self._laid.matrix(planned=self._planned)
         self.rows.empty = ((say("This brain has no edges.", "dim"),),)
-        self.rows.show(TreeRows(matrix.opened(store.open), store, edge_row))
+        self.rows.show(TreeRows(matrix.opened(store.open), store, edge_row, index=matrix.at))
         self._show_sums()
         if not self._landed and matrix.cells:
             self._land()
@@ -187,7 +187,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
     def describe(self) -> None:
         """Show the row under the cursor, and have what stands behind it read."""
         row, found = self.row, self.map
-        if row is None or found is None:
+        if row is None or found is None or self._laid is None:
             self.paper.show((), "")
             return
         thing, width = row.subject, max(20, self.paper.size.width or 60)
@@ -195,7 +195,7 @@ class EdgesScreen(Deciding, Looking, ViewScreen):
         if isinstance(thing, DeskCell):
             head.show(NOTHING, (say("Kind of edge"),))
             known = self._cell.dossier if self._cell is not None and self._cell.key == row.key else None
-            alike = [c for c in self.cells if c.cell.edge_type == thing.cell.edge_type]
+            alike = self._laid.matrix(planned=self._planned).alike.get(thing.cell.edge_type, ())
             paper = edgepapers.cell_paper(thing, alike, known, planned=self._planned, width=width)
             self.paper.show(tuple(paper), row.key)
             if known is None:

@@ -11,7 +11,7 @@ from ct_tui.tui.widgets.rows import Row, columns
 from ct_tui.tui.widgets.tree import Parent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ct_tui.heal.edge_desk import DeskEdge
     from ct_tui.heal.edge_matrix import DeskCell, EdgeMap
@@ -29,6 +29,10 @@ class Matrix:
     parents: tuple[Parent, ...]
     at: Mapping[str, int]
     longest: int
+    alike: Mapping[str, Sequence[DeskCell]]
+    """The cells of each edge type."""
+    totals: Mapping[str, int]
+    """How many edges each row opens to."""
 
     def opened(self, keys: Iterable[str]) -> list[Parent]:
         """The rows with those of some keys open."""
@@ -63,7 +67,11 @@ def _matrix(found: EdgeMap, *, planned: bool) -> Matrix:
     parents = [cell_row(cell, longest, is_open=False) for cell in cells.values()]
     if cells:
         parents.insert(0, all_row(found, planned=planned))
-    return Matrix(cells, tuple(parents), {parent.row.key: at for at, parent in enumerate(parents)}, longest)
+    alike: dict[str, list[DeskCell]] = {}
+    for cell in cells.values():
+        alike.setdefault(cell.cell.edge_type, []).append(cell)
+    at = {parent.row.key: index for index, parent in enumerate(parents)}
+    return Matrix(cells, tuple(parents), at, longest, alike, {key: cell.cell.count for key, cell in cells.items()})
 
 
 def key_of(cell: DeskCell) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -108,26 +108,36 @@ class Parent:
 
 
 class TreeRows(Generic[MemberT]):
-    """Parents with the members of those that are open below them."""
+    """Parents with the members of those that are open below them.
+
+    There may be many thousand parents and only a few of them open, so a row is found by counting those that are.
+    `index` says where each parent stands, by its key, where that is known already.
+    """
 
     def __init__(
         self,
         parents: Sequence[Parent],
         store: Store[MemberT],
         child: Callable[[Row, MemberT, str], Row],
-        needle: str = "",
+        *,
+        index: Mapping[str, int] | None = None,
     ) -> None:
         self._parents = parents
         self._store = store
         self._child = child
-        self._needle = needle
-        self._index = {parent.row.key: at for at, parent in enumerate(parents)}
+        self._index = index if index is not None else {parent.row.key: at for at, parent in enumerate(parents)}
+        self._open = sorted(
+            at for key in store.open if (at := self._index.get(key)) is not None and parents[at].members
+        )
         self._starts: list[int] = []
-        at = 0
-        for parent in parents:
-            self._starts.append(at)
-            at += 1 + self._size(parent)
-        self._count = at
+        """The row of each open parent."""
+        self._sizes: list[int] = []
+        inner = 0
+        for at in self._open:
+            self._starts.append(at + inner)
+            self._sizes.append(self._store.members(parents[at].row.key, parents[at].members).total)
+            inner += self._sizes[-1]
+        self._count = len(parents) + inner
 
     def __len__(self) -> int:
         return self._count
@@ -136,8 +146,8 @@ class TreeRows(Generic[MemberT]):
         """The row at an index; None where it is not read yet."""
         if not 0 <= index < self._count:
             return None
-        at = bisect_right(self._starts, index) - 1
-        parent, inner = self._parents[at], index - self._starts[at] - 1
+        at, inner = self._place(index)
+        parent = self._parents[at]
         if inner < 0:
             return parent.row
         members = self._store.known(parent.row.key)
@@ -153,27 +163,23 @@ class TreeRows(Generic[MemberT]):
         if at is None:
             return None
         if not member:
-            return self._starts[at]
+            return self._start(at)
         members = self._store.known(group)
         inner = members.index.get(member) if members is not None and group in self._store.open else None
-        return None if inner is None else self._starts[at] + 1 + inner
+        return None if inner is None else self._start(at) + 1 + inner
 
     def want(self, start: int, stop: int) -> None:
         """Have the members in sight read."""
-        if not self._parents:
-            return
-        at = max(0, bisect_right(self._starts, start) - 1)
-        while at < len(self._parents) and self._starts[at] < stop:
-            parent = self._parents[at]
-            if parent.row.key in self._store.open and parent.members:
-                self._store.want(parent.row.key, parent.members, stop - self._starts[at])
-            at += 1
+        for at, first, size in zip(self._open, self._starts, self._sizes, strict=True):
+            if first < stop and first + size >= start:
+                parent = self._parents[at]
+                self._store.want(parent.row.key, parent.members, stop - first)
 
     def matching(self, needle: str) -> TreeRows[MemberT]:
         """The parents whose text holds the needle, with their members."""
         low = needle.lower()
         kept = [parent for parent in self._parents if low in parent.text.lower()]
-        return TreeRows(kept, self._store, self._child, needle)
+        return TreeRows(kept, self._store, self._child)
 
     def keys(self, like: Row | None) -> Iterable[str]:
         """The keys of the rows beside one: the other parents, or the members of the same group that are read."""
@@ -183,10 +189,18 @@ class TreeRows(Generic[MemberT]):
         members = self._store.known(group)
         return [] if members is None else [child_key(group, member.id) for member in members.rows]
 
-    def _size(self, parent: Parent) -> int:
-        if parent.row.key not in self._store.open or not parent.members:
-            return 0
-        return self._store.members(parent.row.key, parent.members).total
+    def _place(self, index: int) -> tuple[int, int]:
+        """Which parent a row belongs to, and which of its members it is; -1 where it is the parent's own."""
+        last = bisect_right(self._starts, index) - 1
+        if last < 0:
+            return index, -1
+        inner = index - self._starts[last] - 1
+        size = self._sizes[last]
+        return (self._open[last], inner) if inner < size else (self._open[last] + inner - size + 1, -1)
+
+    def _start(self, at: int) -> int:
+        """The row of a parent."""
+        return at + sum(self._sizes[: bisect_left(self._open, at)])
 
 
 def child_key(group: str, member: str) -> str:
