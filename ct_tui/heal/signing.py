@@ -36,7 +36,7 @@ def sign_all(
 ) -> tuple[Ruling, ...]:
     """Sign the drafts (body and reason) with one key and append them; raises TrustError, and then signs nothing."""
     moment = dt.datetime.fromtimestamp(now, dt.UTC)
-    path = key if key is not None else only_key(places)
+    path = key if key is not None else only_key(places, principal, moment)
     signer = _open(path, passphrase)
     signers = load_signers(places.user_dir)
     name = principal if principal is not None else only_principal(places, signer.public, moment)
@@ -49,15 +49,27 @@ def own_keys(places: Places) -> tuple[KeyInfo, ...]:
     return list_keys(keys_folder(places.user_dir))
 
 
-def only_key(places: Places) -> Path:
-    """The one key of the user; raises TrustError where there is none or a choice to make."""
+def only_key(places: Places, principal: str | None, now: dt.datetime) -> Path:
+    """The one key of the user that may rule as the principal, or at all; raises TrustError where there is a choice."""
     keys = own_keys(places)
     if not keys:
         raise TrustError("there is no key to sign with", "make one with: ct-tui keys new --as you@example.org")
-    if len(keys) > 1:
-        names = ", ".join(str(k.path) for k in keys)
-        raise TrustError(f"there are several keys to sign with: {names}", "choose one with --key")
-    return keys[0].path
+    if len(keys) == 1:
+        return keys[0].path
+    names = {k.path: names_for(places, k.public, now) for k in keys}
+    fitting = [path for path, may in names.items() if (principal in may if principal is not None else may)]
+    if len(fitting) == 1:
+        return fitting[0]
+    listed = ", ".join(map(str, fitting or names))
+    if fitting:
+        remedy = (
+            "choose one with --key" if principal is not None else "say who decides with --as, or choose one with --key"
+        )
+        raise TrustError(f"there are several keys to sign with: {listed}", remedy)
+    who = f"as {principal}" if principal is not None else "under any name"
+    raise TrustError(
+        f"none of your keys may rule {who}: {listed}", "trust one with: ct-tui keys trust PRINCIPAL KEY.pub"
+    )
 
 
 def names_for(places: Places, key: PublicKey | None, now: dt.datetime) -> tuple[str, ...]:

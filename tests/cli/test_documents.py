@@ -396,3 +396,26 @@ def test_the_list_of_rulings_says_which_alias_cannot_act(signer: Ct) -> None:
     assert "role is not declared" in entry["problem"]
     assert "cannot act: role is not declared" in " ".join(signer("rule", "list").out.split())
     assert signer("rule", "verify").code == 0
+
+
+def test_of_several_keys_the_principal_chooses(signer: Ct) -> None:
+    signer.json("keys", "new", "--as", "bo@example.org")
+    asked = signer("rule", "keep", "job", "--reason", "x")
+    assert asked.code == 1
+    assert "--as" in asked.err
+    for label, who in (("job", "bo@example.org"), ("agent", ADA)):
+        assert signer.json("rule", "keep", label, "--reason", "x", "--as", who)["state"] == "valid"
+    assert [r["ruled_by"] for r in signer.json("rule", "list")["rulings"]] == ["bo@example.org", ADA]
+    assert "none of your keys may rule as nobody@example.org" in signer.refused(
+        "rule", "keep", "software", "--reason", "x", "--as", "nobody@example.org"
+    )
+
+
+def test_of_several_keys_one_that_may_still_rule_is_taken(signer: Ct, user_dir: Path) -> None:
+    signer.json("keys", "new", "--as", ADA)
+    (first, second) = sorted((user_dir / "keys").glob("*.pub"))
+    assert "several keys" in signer.refused("rule", "keep", "job", "--reason", "x", "--as", ADA)
+    signer.json("keys", "revoke", str(first))
+    assert signer.json("rule", "keep", "job", "--reason", "x")["state"] == "valid"
+    signer.json("keys", "revoke", str(second))
+    assert "none of your keys" in signer.refused("rule", "keep", "agent", "--reason", "x")
