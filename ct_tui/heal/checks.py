@@ -71,9 +71,12 @@ def retypes_of(db: Db, situation: Situation, to: str, entities: Sequence[str]) -
 def settlement(db: Db, situation: Situation, found: Survey, item: QueueItem, target: str) -> tuple[Body, ...]:
     """The rulings that answer a question with a declared type; raises BadInput where a type is no answer to it.
 
-    A label that nobody declared becomes an alias. A degraded label needs the entities that it degraded besides, found
-    through the ledger, since an alias speaks of a label that they no longer bear.
+    A group of one name is answered by the id of the member that stays. A label that nobody declared becomes an alias.
+    A degraded label needs the entities that it degraded besides, found through the ledger, since an alias speaks of a
+    label that they no longer bear.
     """
+    if item.kind is ItemKind.DUPLICATE:
+        return (_merge_into(item, target),)
     alias = situation.acting.alias_for(item.label)
     known = alias is not None and label_key(alias.to_type) == label_key(target)
     spelled = situation.vocabulary.canonical(target) or target
@@ -93,7 +96,23 @@ def settlement(db: Db, situation: Situation, found: Survey, item: QueueItem, tar
             )
         retypes = tuple(r for r in retypes_of(db, situation, spelled, ids) if r.from_type != spelled)
         return (*ruled, *retypes) if item.kind is ItemKind.DEGRADED else retypes
-    raise BadInput(f"a declared type is no answer to: {item.kind.value}")
+    raise BadInput(
+        f"a declared type is no answer to: {item.kind.value}", "the rulings that there are: ct-tui rule --help"
+    )
+
+
+def _merge_into(item: QueueItem, survivor: str) -> Merge:
+    """The ruling that lets one member of a group stay."""
+    if item.count > len(item.entities):
+        raise BadInput(
+            f"{item.count} entities are too many to name in one ruling", "merge them with: ct-tui rule merge"
+        )
+    if survivor not in item.entities:
+        raise BadInput(
+            f"{survivor!r} is no member of this group",
+            f"answer with the id of the one that stays: {', '.join(item.entities[:10])}",
+        )
+    return Merge(survivor, tuple(one for one in item.entities if one != survivor))
 
 
 def impact_of(situation: Situation, found: Survey, body: Body) -> Impact:

@@ -419,3 +419,16 @@ def test_of_several_keys_one_that_may_still_rule_is_taken(signer: Ct, user_dir: 
     assert signer.json("rule", "keep", "job", "--reason", "x")["state"] == "valid"
     signer.json("keys", "revoke", str(second))
     assert "none of your keys" in signer.refused("rule", "keep", "agent", "--reason", "x")
+
+
+def test_a_group_of_one_name_is_settled_by_the_one_that_stays(signer: Ct) -> None:
+    items = {item["id"]: item for item in signer.json("queue")["items"]}
+    group = items["duplicate:tessera"]
+    stays = group["suggestions"][1]["type"]
+    assert "is no member of this group" in signer.refused("rule", "settle", group["id"], "role", "--reason", "x")
+    signed = signer.json("rule", "settle", group["id"], stays, "--reason", "the one with the facts")
+    assert [r["kind"] for r in signed["rulings"]] == ["merge"]
+    assert group["id"] not in {item["id"] for item in signer.json("queue")["items"]}
+    assert signer.json("heal", "--yes")["ontology"]["merged"] == len(group["entities"]) - 1
+    for entity in group["entities"]:
+        assert signer.json("ledger", entity)["entity"]["id"] == stays

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 @verb(
     "settle",
     "Answer a question of the queue.",
-    text="""ITEM is the id that `ct-tui queue` prints, ANSWER a declared type, or for a question about edges one of its
-    suggestions. An undeclared type becomes an alias; for a degraded label the entities that it degraded are retyped
-    too, whatever they bear now. All rulings that the answer takes are signed together.""",
+    text="""ITEM is the id that `ct-tui queue` prints, ANSWER a declared type, for a question about edges one of its
+    suggestions, for a group of one name the id of the one that stays. An undeclared type becomes an alias; for a
+    degraded label the entities that it degraded are retyped too, whatever they bear now. All rulings that the answer
+    takes are signed together.""",
     examples=["ct-tui rule settle type:agent role --reason 'agents are parts that are played'"],
 )
 @click.argument("item", metavar="ITEM")
