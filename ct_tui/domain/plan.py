@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ct_tui.domain.json_text import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class ChangeKind(StrEnum):
@@ -156,6 +156,12 @@ class RedirectChange:
             "ruling": self.ruling,
             "why": self.why,
         }
+
+
+def gives_back(merges: Iterable[RedirectChange]) -> bool:
+    """Whether redirects are taken away: then they come before everything that is written to what they give back."""
+    last = {merge.entity: merge.after for merge in merges}
+    return None in last.values()
 
 
 @dataclass(frozen=True)

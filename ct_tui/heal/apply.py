@@ -16,7 +16,7 @@ from ct_tui.brain.backup import backed_up
 from ct_tui.brain.edges import apply_edge_chunk
 from ct_tui.domain.errors import BrainError
 from ct_tui.domain.manifest import TIER_FACT
-from ct_tui.domain.plan import Conflict, Progress, Receipt
+from ct_tui.domain.plan import Conflict, Progress, Receipt, gives_back
 from ct_tui.heal.situation import fingerprint
 
 if TYPE_CHECKING:
@@ -128,16 +128,22 @@ class Applier:
         )
 
     def _write_rows(self) -> bool:
-        """Manifests, types, edges, then merges; whether all of them were come through."""
+        """Manifests, types, edges, then merges; whether all of them were come through.
+
+        Merges that give entities back come before their types, as an undo goes backwards.
+        """
         plan = self._plan
+        first, last = (plan.merges, ()) if gives_back(plan.merges) else ((), plan.merges)
         try:
             for manifest in plan.manifests:
                 self._write_manifest(manifest)
+            for merges in _parts(first, MERGE_CHUNK):
+                self._write_merges(merges)
             for part in self._chunks():
                 self._write_chunk(part)
             for edges in _parts(plan.edge_changes, EDGE_CHUNK):
                 self._write_edges(edges)
-            for merges in _parts(plan.merges, MERGE_CHUNK):
+            for merges in _parts(last, MERGE_CHUNK):
                 self._write_merges(merges)
         except _Halt as halt:
             self._halted = own.Wrote(conflicts=halt.conflicts)

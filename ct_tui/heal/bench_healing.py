@@ -47,8 +47,10 @@ class Healing(Deciding):
         """The inverse of a run; raises BadInput for an unknown one. `effect` counts what it does to edges."""
         view = self.view()
         with self.brain.snapshot() as db:
-            undo = _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run))
-            undo = _with_merge_undo(view, db, undo)
+            merges, moved = duplicates.undo_merges(db, view.situation, run)
+            undo = _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run, merges))
+            notes = (*undo.notes, *(f"changed since, left alone: {m}" for m in moved))
+            undo = replace(undo, notes=notes, _digest=[])
             return replace(undo, edges=EdgeLens(self.brain, view.situation, lambda: undo).effect) if effect else undo
 
     def apply(
@@ -225,12 +227,3 @@ def _with_edge_undo(view: View, db: Db, plan: Plan) -> Plan:
         return plan
     repairs = undo_edge_changes(db, view.situation, plan.undoes)
     return replace(plan, edge_changes=repairs.changes, notes=(*plan.notes, *repairs.notes), _digest=[])
-
-
-def _with_merge_undo(view: View, db: Db, plan: Plan) -> Plan:
-    """The undo plan with the run's merges taken back."""
-    if plan.undoes is None:
-        return plan
-    changes, moved = duplicates.undo_merges(db, view.situation, plan.undoes)
-    notes = (*plan.notes, *(f"changed since, left alone: {m}" for m in moved))
-    return replace(plan, merges=changes, notes=notes, _digest=[])

@@ -12,7 +12,8 @@ from ct_tui.brain import own, readers
 from ct_tui.domain.census import Disposition, display
 from ct_tui.domain.changes import ChangeList
 from ct_tui.domain.errors import BadInput, StalePlan
-from ct_tui.domain.plan import ChangeKind, EdgeEffect, ManifestChange, Plan, TypeChange
+from ct_tui.domain.plan import ChangeKind, EdgeEffect, ManifestChange, Plan, TypeChange, gives_back
+from ct_tui.domain.redirects import Redirects
 from ct_tui.heal.situation import fingerprint
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ct_tui.brain.schema import Schema
     from ct_tui.domain.ensure import EnsurePlan
     from ct_tui.domain.history import RunRow
+    from ct_tui.domain.plan import RedirectChange
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Survey
 
@@ -50,8 +52,11 @@ def make_plan(situation: Situation, found: Survey) -> Plan:
     )
 
 
-def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
-    """The inverse of one run, from our history; rows that changed since are named and refused."""
+def make_undo_plan(db: Db, situation: Situation, run: int, merges: Sequence[RedirectChange] = ()) -> Plan:
+    """The inverse of one run, from our history; rows that changed since are named and refused.
+
+    `merges` are those of the run that are taken back as well: what they give back can bear its earlier type again.
+    """
     written = readers.run_row(db, situation.schema, run)
     if written is None:
         raise BadInput(f"there is no run {run}", "list the runs with: ct-tui runs")
@@ -60,7 +65,7 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
     for entity, old, new, ruling in rows:
         # A run that was stopped and went on may have met a row twice: what stood there first comes back.
         wrote[entity] = (wrote[entity][0] if entity in wrote else old, new, ruling)
-    present = _present(db, situation, list(wrote))
+    present = _present(db, situation, list(wrote), _while_types_are_written(situation, merges))
     changes = ChangeList()
     moved: list[str] = []
     for entity, (old, new, ruling) in wrote.items():
@@ -72,10 +77,24 @@ def make_undo_plan(db: Db, situation: Situation, run: int) -> Plan:
     return Plan(
         binding=situation.binding,
         changes=changes.whole(),
+        merges=tuple(merges),
         undoes=run,
         notes=(*moved, *_still_declared(written)),
         made_at=situation.now,
     )
+
+
+def _while_types_are_written(situation: Situation, merges: Sequence[RedirectChange]) -> Redirects:
+    """The redirects as they are when an undo writes types: with its merges written, where those come first."""
+    if not gives_back(merges):
+        return situation.redirects
+    after = dict(situation.state.redirects)
+    for merge in merges:
+        if merge.after is None:
+            after.pop(merge.entity, None)
+        else:
+            after[merge.entity] = merge.after
+    return Redirects(after)
 
 
 def _still_declared(run: RunRow) -> tuple[str, ...]:
@@ -231,7 +250,9 @@ def _first_words(moved: list[str]) -> str:
     return moved[0] + more
 
 
-def _present(db: Db, situation: Situation, ids: list[str]) -> dict[str, tuple[str, str | None, str]]:
+def _present(
+    db: Db, situation: Situation, ids: list[str], redirects: Redirects
+) -> dict[str, tuple[str, str | None, str]]:
     """Name, type and why it may not be written, by id."""
     db.fill_ids(ids)
     rows = db.rows(
@@ -241,17 +262,17 @@ def _present(db: Db, situation: Situation, ids: list[str]) -> dict[str, tuple[st
         i: (
             display(name),
             kind if isinstance(kind, str) else None,
-            _untouchable(situation, i, archived=gone is not None),
+            _untouchable(situation, redirects, i, archived=gone is not None),
         )
         for i, name, kind, gone in rows
     }
 
 
-def _untouchable(situation: Situation, entity: str, *, archived: bool) -> str:
+def _untouchable(situation: Situation, redirects: Redirects, entity: str, *, archived: bool) -> str:
     """Why an entity is not written whatever its type is, or an empty text."""
     if archived:
         return "archived"
-    if entity in situation.redirects:
+    if entity in redirects:
         return "merged away"
-    by = situation.redirects.opted_out_by(entity, situation.state.opt_outs)
+    by = redirects.opted_out_by(entity, situation.state.opt_outs)
     return "" if by is None else "opted out"

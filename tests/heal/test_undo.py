@@ -9,7 +9,7 @@ import pytest
 
 from ct_tui.domain.errors import BadInput, StalePlan
 from ct_tui.domain.plan import ChangeKind
-from ct_tui.domain.rulings import Alias, Revoke
+from ct_tui.domain.rulings import Alias, Merge, Revoke
 from ct_tui.heal import apply
 from tests.policy.brains import SEEDS
 
@@ -132,6 +132,26 @@ def test_an_opt_out_of_a_merged_id_shields_its_survivor_from_undo_too(healed: La
     healed.case.redirect("a3", "a4")
     healed.case.opt_out("a3")
     assert [n.split(": ")[1] for n in undo_plan(healed, 1).notes] == ["a3", "a4"]
+
+
+def test_what_one_run_retyped_and_merged_away_comes_back_whole(lab: Lab) -> None:
+    lab.case.tier(*SEEDS, "document", "process", fallback="project")
+    for entity in ("stays", "goes", "goes too"):
+        lab.case.entity(entity, "agent")
+    lab.found()
+    lab.rule(Merge("stays", ("goes", "goes too")))
+    before = lab.types()
+    assert lab.heal().merged == 2
+    merged = lab.case.rows("SELECT entity_id, merged_into FROM entity_redirects ORDER BY 1")
+    healed = lab.types()
+    receipt = lab.undo(1)
+    assert (lab.types(), receipt.retyped, receipt.merged, receipt.conflicts) == (before, 3, 2, ())
+    assert lab.case.rows("SELECT * FROM entity_redirects") == []
+    lab.undo(2)
+    assert lab.types() == healed
+    assert lab.case.rows("SELECT entity_id, merged_into FROM entity_redirects ORDER BY 1") == merged
+    lab.undo(3)
+    assert lab.types() == before
 
 
 def test_a_row_that_moves_between_plan_and_write_is_refused(healed: Lab) -> None:
