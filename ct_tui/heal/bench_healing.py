@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ct_tui.brain import own
+from ct_tui.brain import own, readers
 from ct_tui.brain.backup import require_sound
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, PolicyError
 from ct_tui.domain.plan import Receipt
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ct_tui.domain.plan import Plan, Progress
     from ct_tui.heal.heal_pass import HealReport
     from ct_tui.heal.view import View
+
+MOST_NAMED = 5
+"""Rulings that are named by their numbers in one sentence."""
 
 
 class Healing(Deciding):
@@ -51,6 +54,7 @@ class Healing(Deciding):
             undo = _with_edge_undo(view, db, planner.make_undo_plan(db, view.situation, run, merges))
             notes = (*undo.notes, *(f"changed since, left alone: {m}" for m in moved))
             undo = replace(undo, notes=notes, _digest=[])
+            undo = _with_what_still_acts(view, db, undo)
             return replace(undo, edges=EdgeLens(self.brain, view.situation, lambda: undo).effect) if effect else undo
 
     def apply(
@@ -227,3 +231,22 @@ def _with_edge_undo(view: View, db: Db, plan: Plan) -> Plan:
         return plan
     repairs = undo_edge_changes(db, view.situation, plan.undoes)
     return replace(plan, edge_changes=repairs.changes, notes=(*plan.notes, *repairs.notes), _digest=[])
+
+
+def _with_what_still_acts(view: View, db: Db, plan: Plan) -> Plan:
+    """The undo plan saying which of the rulings behind the run still act, since the next heal follows them again.
+
+    A run that was an undo itself wrote against its rulings: what follows them is what undoing it brings back.
+    """
+    undone = readers.run_row(db, view.situation.schema, plan.undoes) if plan.undoes is not None else None
+    if undone is None or undone.undoes is not None:
+        return plan
+    behind = {c.ruling for c in plan.changes} | {e.ruling for e in plan.edge_changes} | {m.ruling for m in plan.merges}
+    acting = sorted(ruling.seq for ruling in view.situation.table.valid() if ruling.seq in behind)
+    if not acting:
+        return plan
+    named = ", ".join(f"#{seq}" for seq in acting[:MOST_NAMED])
+    more = f" and {len(acting) - MOST_NAMED} more" if len(acting) > MOST_NAMED else ""
+    words = f"ruling {named} still acts" if len(acting) == 1 else f"rulings {named}{more} still act"
+    note = f"{words}: the next heal writes this again unless {'it is' if len(acting) == 1 else 'they are'} revoked, too"
+    return replace(plan, notes=(note, *plan.notes), _digest=[])
