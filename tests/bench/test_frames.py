@@ -37,7 +37,7 @@ class Bare(App):
 
 Bare().run()
 """
-TIMES, KEYS = 9, 40
+TIMES, ROUNDS, KEYS = 9, 4, 20
 PATIENCE = 20.0
 
 
@@ -129,5 +129,6 @@ def test_first_useful_paint(ours: tuple[list[str], dict[str, str]], bare: tuple[
 
 
 def test_key_to_paint(ours: tuple[list[str], dict[str, str]], bare: tuple[list[str], dict[str, str]]) -> None:
-    taken, floor = answered(ours, b"What it could be"), answered(bare, b"row 3")
+    pairs = [(answered(ours, b"ruling"), answered(bare, b"row 3")) for _ in range(ROUNDS)]
+    taken, floor = (min(side) for side in zip(*pairs, strict=True))
     assert compare("key to paint", taken, floor, 1.5) == []
