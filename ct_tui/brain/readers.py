@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 JsonT = TypeVar("JsonT", list[Any], dict[str, Any])
 
+FEW = 10_000
+"""Ids that are looked up one by one; more of them are met in one pass over all rows."""
+
 CHUNK = 500
 """How many values one statement takes; far below SQLite's limit on variables."""
 
@@ -108,6 +111,32 @@ def candidates(db: Db, schema: Schema, types: Iterable[RawText]) -> Iterator[tup
     for raw in types:
         db.execute(sql.TYPES_FILL_BYTES if _broken(raw) else sql.TYPES_FILL, (raw,))
     return db.stream(live(db, schema, sql.CANDIDATES))
+
+
+def suspicious(db: Db, schema: Schema, declared: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    """Id, name and type of the live entities whose type is none of these or whose id or name is no text, streamed."""
+    db.execute(sql.TYPES_TABLE)
+    db.execute(sql.TYPES_CLEAR)
+    db.executemany(sql.TYPES_FILL, ((name,) for name in declared if _encodes(name)))
+    return db.stream(live(db, schema, sql.SUSPICIOUS))
+
+
+def want_nobody(db: Db) -> None:
+    """Begin to gather the ids that `wanted` fetches; rows may be streamed only after this."""
+    for table in sql.TEMPORARY:
+        db.execute(table)
+    db.execute(sql.WANTED_CLEAR)
+
+
+def want(db: Db, ids: Iterable[str]) -> None:
+    """Gather some more ids; they wait in the database, since there may be very many."""
+    db.executemany(sql.WANTED_FILL, ((i,) for i in ids if _encodes(i)))
+
+
+def wanted(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
+    """Id, name and type of the live entities that were gathered and that `suspicious` left out, streamed."""
+    few = int(db.scalar(sql.WANTED_COUNT)) <= FEW
+    return db.stream(live(db, schema, sql.joined(sql.WANTED, few=few)))
 
 
 def null_types(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
@@ -440,6 +469,15 @@ def _broken(raw: RawText) -> bool:
     except UnicodeDecodeError:
         return True
     return False
+
+
+def _encodes(text: str) -> bool:
+    """Whether a text can stand in a brain at all; half of a surrogate pair cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _with_details(schema: Schema, statement: str) -> str:

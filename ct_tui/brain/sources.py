@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import sql
+from ct_tui.brain.readers import FEW
 from ct_tui.domain.census import display
 from ct_tui.domain.policy import Mode
 from ct_tui.domain.redirects import CYCLE, Redirects
-from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, Plain, classify, classify_evidence, roll_up
+from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, classify, classify_evidence, is_token, roll_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -115,16 +116,31 @@ def _resolve(db: Db, schema: Schema, redirects: Redirects, ids: Collection[str] 
     librarian = schema.has("librarian_evidence")
     if ids is None:
         evidence = db.stream(sql.EVIDENCE) if librarian else iter(())
-        return _Pass(redirects, _all_documents(db, schema), evidence).run(db.stream(sql.FACT_REFS))
-    db.fill_ids(ids)
-    facts = db.rows(sql.FACT_REFS_OF)
-    told = db.rows(sql.EVIDENCE_OF) if librarian else []
+        return _Pass(redirects, all_documents(db, schema), evidence).run(db.stream(sql.FACT_REFS))
+    facts, told = _facts_of(db, schema, ids)
     kinds = [classify(ref) for _, ref, _ in facts] + [classify_evidence(text) for _, text in told]
     hashes = {h for kind in kinds if isinstance(kind, Hashes) for h in kind.values}
     return _Pass(redirects, _documents_of(db, schema, hashes), iter(told)).run(facts)
 
 
-def _all_documents(db: Db, schema: Schema) -> Documents:
+def resolve_from(
+    db: Db, schema: Schema, redirects: Redirects, ids: Collection[str], documents: Documents
+) -> dict[str, EntitySources]:
+    """The sources by survivor for the facts of some ids, where every document is known already."""
+    facts, told = _facts_of(db, schema, ids)
+    return _Pass(redirects, documents, iter(told)).run(facts)
+
+
+def _facts_of(db: Db, schema: Schema, ids: Collection[str]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """The facts of some ids, and what the librarian keeps for them."""
+    db.fill_ids(ids)
+    few = len(ids) <= FEW and _is_indexed(db, "llm_wiki_entries", "entity_id")
+    told = db.rows(sql.joined(sql.EVIDENCE_OF, few=few)) if schema.has("librarian_evidence") else []
+    return db.rows(sql.joined(sql.FACT_REFS_OF, few=few)), told
+
+
+def all_documents(db: Db, schema: Schema) -> Documents:
+    """The documents of every passage."""
     if not (schema.has("chunks") and schema.has("documents")):
         return {}
     return _joined(db, db.stream(sql.HASH_DOCUMENTS))
@@ -138,11 +154,12 @@ def _documents_of(db: Db, schema: Schema, hashes: Iterable[str]) -> Documents:
     db.execute(sql.HASHES_TABLE)
     db.execute(sql.HASHES_CLEAR)
     db.executemany(sql.HASHES_FILL, ((h,) for h in wanted))
-    return _joined(db, db.stream(sql.HASH_DOCUMENTS_INDEXED if _hash_is_indexed(db) else sql.HASH_DOCUMENTS_OF))
+    indexed = _is_indexed(db, "chunks", "content_hash")
+    return _joined(db, db.stream(sql.HASH_DOCUMENTS_INDEXED if indexed else sql.HASH_DOCUMENTS_OF))
 
 
-def _hash_is_indexed(db: Db) -> bool:
-    return any(name == "content_hash" for (name,) in db.rows(sql.LEADING_COLUMNS, ("chunks",)))
+def _is_indexed(db: Db, table: str, column: str) -> bool:
+    return any(name == column for (name,) in db.rows(sql.LEADING_COLUMNS, (table,)))
 
 
 def _joined(db: Db, passages: Iterator[tuple[Any, ...]]) -> Documents:
@@ -190,7 +207,7 @@ class _Pass:
 
     def _share(self, ref: object, fact: object) -> EntitySources:
         """What one fact contributes; a token stands for the evidence under its fact, or leads nowhere."""
-        if classify(ref) is Plain.TOKEN:
+        if is_token(ref):
             return self._told.get(fact, LOST)
         return self._known(ref, classify)
 
@@ -199,7 +216,10 @@ class _Pass:
         if found is None:
             if len(self._by_ref) >= MEMORY:
                 self._by_ref.clear()
-            found = self._by_ref[text] = roll_up((judge(text),), self._documents)
+            found = roll_up((judge(text),), self._documents)
+            # No token may be remembered: it stands for something else under each fact.
+            if not is_token(text):
+                self._by_ref[text] = found
         return found
 
     def _sum(self, one: EntitySources, other: EntitySources) -> EntitySources:

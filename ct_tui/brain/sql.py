@@ -41,6 +41,13 @@ CANDIDATES = (
 NULL_TYPES = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live} AND e.entity_type IS NULL"
 )
+# Types that stand in the temporary table are plainly declared. The two statements share every live entity out.
+_PLAIN = "(e.entity_type IN (SELECT type FROM temp.ct_tui_types) AND typeof(e.id) = 'text' AND typeof(e.name) = 'text')"
+SUSPICIOUS = f"SELECT e.id, e.name, e.entity_type FROM curated_entities e WHERE {{live}} AND {_PLAIN} IS NOT TRUE"
+WANTED = (
+    "SELECT e.id, e.name, e.entity_type FROM temp.ct_tui_wanted w {join} curated_entities e ON e.id = w.id "
+    f"WHERE {{live}} AND {_PLAIN} ORDER BY e.rowid"
+)
 ALL_LIVE = "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live}"
 LIVE_BY_ID = (
     "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e "
@@ -72,6 +79,10 @@ TYPES_CLEAR = "DELETE FROM temp.ct_tui_types"
 TYPES_FILL = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?)"
 # Bytes that are no UTF-8 stand for a BLOB or for such a text, which SQLite tells apart.
 TYPES_FILL_BYTES = "INSERT OR IGNORE INTO temp.ct_tui_types VALUES (?1), (CAST(?1 AS TEXT))"
+WANTED_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_wanted (id PRIMARY KEY)"
+WANTED_COUNT = "SELECT COUNT(*) FROM temp.ct_tui_wanted"
+WANTED_CLEAR = "DELETE FROM temp.ct_tui_wanted"
+WANTED_FILL = "INSERT OR IGNORE INTO temp.ct_tui_wanted VALUES (?)"
 IDS_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_ids (id PRIMARY KEY)"
 THESE_IDS = "(SELECT id FROM temp.ct_tui_ids)"
 
@@ -132,6 +143,11 @@ def live(statement: str, *, redirects: bool) -> str:
     return statement.replace("{live}", _LIVE + (_NOT_MERGED if redirects else ""))
 
 
+def joined(statement: str, *, few: bool) -> str:
+    """Fill in how ids are joined: a few are looked up by an index one by one, many are met in one pass."""
+    return statement.replace("{join}", "CROSS JOIN" if few else "JOIN")
+
+
 def same_type(statement: str, *, broken: bool) -> str:
     """Fill in the comparison with a type (?1); bytes that are no UTF-8 stand for a BLOB or for such a text."""
     condition = "e.entity_type IN (?1, CAST(?1 AS TEXT))" if broken else "e.entity_type IS ?1"
@@ -149,13 +165,14 @@ FACT_REFS = (
     "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL"
 )
 FACT_REFS_OF = (
-    "SELECT f.entity_id, f.source_ref, f.id FROM temp.ct_tui_ids i JOIN llm_wiki_entries f ON f.entity_id = i.id "
+    "SELECT f.entity_id, f.source_ref, f.id FROM temp.ct_tui_ids i {join} llm_wiki_entries f ON f.entity_id = i.id "
     "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL ORDER BY f.rowid"
 )
-EVIDENCE = "SELECT v.entry_id, v.evidence_json FROM librarian_evidence v"
+EVIDENCE = "SELECT v.entry_id, v.evidence_json FROM librarian_evidence v WHERE v.entry_id IS NOT NULL"
+EVIDENCE_UNDER = "SELECT v.evidence_json FROM librarian_evidence v WHERE v.entry_id = ?"
 EVIDENCE_OF = (
-    "SELECT v.entry_id, v.evidence_json FROM temp.ct_tui_ids i JOIN llm_wiki_entries f ON f.entity_id = i.id "
-    "JOIN librarian_evidence v ON v.entry_id = f.id WHERE f.deleted_at IS NULL"
+    "SELECT v.entry_id, v.evidence_json FROM temp.ct_tui_ids i {join} llm_wiki_entries f ON f.entity_id = i.id "
+    "{join} librarian_evidence v ON v.entry_id = f.id WHERE f.deleted_at IS NULL"
 )
 HASH_DOCUMENTS = "SELECT doc_id, content_hash FROM chunks WHERE content_hash != ''"
 HASH_DOCUMENTS_OF = (
@@ -168,6 +185,8 @@ HASH_DOCUMENTS_INDEXED = (
 )
 DOCUMENT_PATHS = "SELECT id, path FROM documents"
 HASHES_TABLE = "CREATE TEMP TABLE IF NOT EXISTS ct_tui_hashes (hash PRIMARY KEY)"
+# A table that is made while rows are being read would end the reading, so that all of them are made before.
+TEMPORARY = (TYPES_TABLE, WANTED_TABLE, IDS_TABLE, HASHES_TABLE)
 HASHES_CLEAR = "DELETE FROM temp.ct_tui_hashes"
 HASHES_FILL = "INSERT OR IGNORE INTO temp.ct_tui_hashes VALUES (?)"
 LEADING_COLUMNS = (

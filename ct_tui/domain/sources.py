@@ -49,8 +49,13 @@ def classify(ref: object) -> SourceRef:
     if not isinstance(ref, str):
         return Plain.UNRESOLVED
     if ref.startswith("librarian-"):
-        return Plain.TOKEN if TOKEN.match(ref) else Plain.UNRESOLVED
+        return Plain.TOKEN if is_token(ref) else Plain.UNRESOLVED
     return classify_evidence(ref)
+
+
+def is_token(ref: object) -> bool:
+    """Whether a source_ref is a librarian token, without parsing anything."""
+    return isinstance(ref, str) and TOKEN.match(ref) is not None
 
 
 def classify_evidence(text: object) -> SourceRef:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
 from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.readers import EntityRow
-from ct_tui.brain.sources import read_sources
+from ct_tui.brain.shapes import UNRESOLVED, SourceShapes
+from ct_tui.brain.sources import FACTS, SourceIndex, read_sources
 from ct_tui.domain.census import Disposition, RawText, Tally, display, readable
 from ct_tui.domain.changes import ChangeList, move_of
 from ct_tui.domain.ladder import Decision, Verdict
@@ -21,10 +23,9 @@ from ct_tui.domain.names import is_blank, label_key
 from ct_tui.domain.plan import ChangeKind, TypeChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ct_tui.brain.connection import Db
-    from ct_tui.brain.sources import SourceIndex
     from ct_tui.domain.history import Origin
     from ct_tui.domain.manifest import Vocabulary
     from ct_tui.domain.rulings import Retype, Ruling
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 
 SAMPLE = 1_000
 """How many ids a group keeps; its count is always whole."""
+
+BATCH = 10_000
+"""Rows that are judged together."""
+
+HELD_ROWS = 250_000
+"""Rows that are held while the facts are read; beyond that they are read twice."""
 
 
 @dataclass
@@ -92,12 +99,30 @@ def survey(db: Db, situation: Situation) -> Survey:
 
 
 def _survey(db: Db, situation: Situation) -> Survey:
-    found = Survey()
-    counts = readers.type_counts(db, situation.schema)
-    sources = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
+    vocabulary, schema = situation.vocabulary, situation.schema
+    declared = [name for name in vocabulary.names if _plainly_declared(name, vocabulary)]
+    if situation.policy.has_off_folder and not schema.has(FACTS):
+        # Anybody may have a source that is off where nobody can read which: no type is beyond suspicion.
+        declared = []
+    readers.want_nobody(db)
+    rows = readers.suspicious(db, schema, declared)
+    if situation.policy.paths_matter:
+        held = list(islice(rows, HELD_ROWS))
+        ids = (row[0] for row in chain(held, rows) if isinstance(row[0], str))
+        sources = SourceShapes(db, schema, situation.policy, situation.redirects, situation.state, ids)
+        rows = iter(held) if len(held) < HELD_ROWS else readers.suspicious(db, schema, declared)
+        return _whole(db, situation, sources, rows)
+    return _whole(db, situation, read_sources(db, schema, situation.policy, situation.redirects, situation.state), rows)
+
+
+def _whole(db: Db, situation: Situation, sources: Sources, rows: Iterator[Row]) -> Survey:
+    """Judge the suspicious, then those of declared types that something singles out or whose source leads nowhere."""
     judge = Judge(situation, sources)
-    _Pass(found, judge, sources).run(_rows(db, situation, counts, judge))
-    return found
+    work = _Pass(judge, sources)
+    work.run(rows)
+    readers.want(db, judge.singled_out)
+    work.run(readers.wanted(db, situation.schema))
+    return work.end()
 
 
 def quick_tally(db: Db, situation: Situation, counts: list[tuple[RawText, int]]) -> dict[RawText, Tally]:
@@ -132,75 +157,121 @@ def _anybody(raw: RawText) -> EntityRow:
 SourceClass = tuple[object, ...]
 """What the sources of an entity amount to: entities of one type and one class have one disposition."""
 
-Row = tuple[int, RawText, RawText, RawText]
-"""A streamed entity: rowid, id, name, type."""
+Sources = SourceIndex | SourceShapes
+"""Where the sources of entities come from: of few, or of the whole brain."""
 
-
-def _rows(db: Db, situation: Situation, counts: list[tuple[RawText, int]], judge: Judge) -> Iterator[Row]:
-    """Each entity once: those of suspicious types, then those that something singles out."""
-    schema = situation.schema
-    if judge.sources.whole_brain:
-        # An unresolved source makes even a declared entity report-only, so nobody may be left out.
-        yield from readers.all_live(db, schema)
-        return
-    vocabulary = situation.vocabulary
-    suspicious = {raw for raw, _ in counts if not _plainly_declared(raw, vocabulary)}
-    yield from readers.candidates(db, schema, suspicious)
-    if None in suspicious:
-        yield from readers.null_types(db, schema)
-    for row in readers.live_by_ids(db, schema, judge.singled_out):
-        if row.type not in suspicious:
-            yield row.rowid, row.id, row.name, row.type
+Row = tuple[Any, Any, RawText]
+"""A streamed entity: id, name, type."""
 
 
 class _Pass:
-    """Records judgements; entities that only their type and sources decide share one."""
+    """Records judgements; entities that only their type and sources decide share one.
 
-    def __init__(self, found: Survey, judge: Judge, sources: SourceIndex) -> None:
-        self._found = found
+    A million rows are the reason why they are taken in batches, about which most questions are asked at once.
+    """
+
+    def __init__(self, judge: Judge, sources: Sources) -> None:
+        self._found = Survey()
         self._judge = judge
-        self._sources = sources
         self._alone = judge.singled_out
-        self._changes = ChangeList()
-        self._shared: dict[tuple[RawText, SourceClass], _Share] = {}
-        # By the identity of the sources' record, which equal combinations share and the index keeps alive.
+        self._shapes = sources if isinstance(sources, SourceShapes) else None
         self._classes: dict[int, SourceClass] = {}
+        self._changes = ChangeList()
+        self._shares: dict[Key, _Share] = {}
+        # Of the shares, those that change a type, by the number of the change, and those whose question lacks ids.
+        self._moving: dict[Key, int] = {}
+        self._asking: dict[Key, Group] = {}
 
     def run(self, rows: Iterator[Row]) -> None:
-        """Judge the rows; a million of them are the reason why this loop does so little."""
-        alone, shared, sources_of, changes = self._alone, self._shared, self._sources.of, self._changes
-        classes = self._classes
-        for rowid, entity, name, kind in rows:
-            if type(entity) is not str or type(name) is not str or entity in alone or "\0" in entity or "\0" in name:
-                self._record(EntityRow(rowid, entity, name, kind))
-                continue
-            sources = sources_of(entity)
-            kept = classes.get(id(sources))
-            if kept is None:
-                kept = classes[id(sources)] = self._judge.source_class(sources)
-            key = (kind, kept)
-            share = shared.get(key)
-            if share is None:
-                share = shared[key] = self._share(EntityRow(rowid, entity, name, kind))
-            share.count += 1
-            if share.move is not None:
-                changes.add(entity, name, share.move)
-            elif share.group is not None and len(share.group.ids) < SAMPLE:
-                share.group.ids.append(entity)
-        for (kind, _), share in shared.items():
-            self._settle(kind, share)
-        self._found.changes = changes.whole()
+        """Judge some rows."""
+        while batch := list(islice(rows, BATCH)):
+            odd = self._odd(batch)
+            self._look_up(batch[at][0] for at in odd if batch[at][0] in self._alone)
+            start = 0
+            for at in odd:
+                self._take(batch[start:at])
+                self._record(EntityRow(0, *batch[at]))
+                start = at + 1
+            self._take(batch[start:] if odd else batch)
 
-    def _share(self, row: EntityRow) -> _Share:
-        judged = self._judge.judge(row)
-        move = None if judged.change is None else self._changes.number(move_of(judged.change))
-        return _Share(judged, self._group(judged), move)
+    def end(self) -> Survey:
+        """What was found in all of them."""
+        for share in self._shares.values():
+            self._count(share.kind, share.judged.disposition, share.count)
+            if share.group is not None:
+                share.group.count += share.count
+                share.group.types[display(share.kind)] += share.count
+        self._found.changes = self._changes.whole()
+        return self._found
 
-    def _settle(self, kind: RawText, share: _Share) -> None:
-        self._count(kind, share.judged.disposition, share.count)
-        if share.group is not None:
-            share.group.count += share.count
-            share.group.types[display(kind)] += share.count
+    def _odd(self, batch: list[Row]) -> list[int]:
+        """The places of rows that have to be judged by themselves."""
+        ids, names = [row[0] for row in batch], [row[1] for row in batch]
+        if _plain(ids) and _plain(names) and self._alone.isdisjoint(ids):
+            return []
+        alone = self._alone
+        return [at for at, (i, name, _) in enumerate(batch) if i in alone or not (readable(i) and readable(name))]
+
+    def _take(self, batch: list[Row]) -> None:
+        """Count rows in which nothing is odd."""
+        if not batch:
+            return
+        ids: list[str] = [row[0] for row in batch]
+        keys = list(zip([row[2] for row in batch], self._classes_of(ids), strict=True))
+        counts = Counter(keys)
+        if counts.keys() - self._shares.keys():
+            self._meet(keys, batch)
+        for key, count in counts.items():
+            self._shares[key].count += count
+        if not self._moving.keys().isdisjoint(counts):
+            for key, (entity, name, _) in zip(keys, batch, strict=True):
+                if key in self._moving:
+                    self._changes.add(entity, name, self._moving[key])
+        if self._asking:
+            self._name(ids, keys)
+
+    def _classes_of(self, ids: list[str]) -> list[SourceClass]:
+        """What each entity's sources amount to: nothing where no source can matter."""
+        if self._shapes is None:
+            return [()] * len(ids)
+        found = list(map(self._shapes.shapes.get, ids, repeat(UNRESOLVED)))
+        for shape in set(found) - self._classes.keys():
+            self._classes[shape] = self._judge.source_class(self._shapes.like(shape))
+        return list(map(self._classes.__getitem__, found))
+
+    def _meet(self, keys: list[Key], batch: list[Row]) -> None:
+        """Judge the first entity of each new type and class for all that are like it."""
+        first: dict[Key, Row] = {}
+        for key, row in zip(keys, batch, strict=True):
+            if key not in self._shares and key not in first:
+                first[key] = row
+        self._look_up(row[0] for row in first.values())
+        for key, row in first.items():
+            judged = self._judge.judge(EntityRow(0, *row))
+            group = self._group(judged)
+            self._shares[key] = _Share(row[2], judged, group)
+            if judged.change is not None:
+                self._moving[key] = self._changes.number(move_of(judged.change))
+            elif group is not None:
+                self._asking[key] = group
+
+    def _name(self, ids: list[str], keys: list[Key]) -> None:
+        """Let each question name its first entities."""
+        asking = self._asking
+        full = False
+        for entity, key in zip(ids, keys, strict=True):
+            group = asking.get(key)
+            if group is not None:
+                if len(group.ids) < SAMPLE:
+                    group.ids.append(entity)
+                full = full or len(group.ids) >= SAMPLE
+        if full:
+            self._asking = {key: group for key, group in asking.items() if len(group.ids) < SAMPLE}
+
+    def _look_up(self, ids: Iterable[str]) -> None:
+        """Read the sources of entities that are judged by themselves."""
+        if self._shapes is not None:
+            self._shapes.look_up(ids)
 
     def _record(self, row: EntityRow) -> None:
         """One entity that has to be judged by itself."""
@@ -225,14 +296,23 @@ class _Pass:
         return groups[judged.group]
 
 
+Key = tuple[RawText, SourceClass]
+"""What entities that share a judgement have in common."""
+
+
 @dataclass
 class _Share:
-    """One judgement that many entities share, how many there were, and the number of their change."""
+    """One judgement that many entities of a type share, and how many there were."""
 
+    kind: RawText
     judged: Judged
     group: Group | None
-    move: int | None
     count: int = 0
+
+
+def _plain(values: Sequence[Any]) -> bool:
+    """Whether all values are readable text."""
+    return set(map(type, values)) == {str} and "\0" not in "".join(values)
 
 
 def _plainly_declared(raw: RawText, vocabulary: Vocabulary) -> bool:
@@ -242,7 +322,7 @@ def _plainly_declared(raw: RawText, vocabulary: Vocabulary) -> bool:
 class Judge:
     """Gives one entity its disposition; built once for a situation."""
 
-    def __init__(self, situation: Situation, sources: SourceIndex) -> None:
+    def __init__(self, situation: Situation, sources: Sources) -> None:
         self._situation = situation
         self._ladder = situation.ladder
         self.sources = sources

@@ -138,7 +138,7 @@ class View:
 
     def _tallies(self) -> dict[RawText, Tally]:
         """The dispositions per type; of a large brain whose survey nobody needed yet, without fetching its rows."""
-        if "found" in self.__dict__ or not self.large:
+        if "found" in self.__dict__ or not self.large or self.situation.policy.paths_matter:
             return self.found.tally()
         with self.brain.snapshot() as db:
             return quick_tally(db, self.situation, self.type_counts)
