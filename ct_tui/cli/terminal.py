@@ -35,6 +35,8 @@ def no_terminal() -> str:
         return ""
     if not is_terminal(sys.stdin) or not is_terminal(sys.stdout):
         return "standard input and output are no terminal"
+    if not is_terminal(sys.stderr):
+        return "standard error, which it is drawn on, is no terminal"
     if is_dumb():
         return f"TERM is {os.environ['TERM'].lower()}, which cannot move its cursor"
     return ""

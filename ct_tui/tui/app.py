@@ -616,9 +616,12 @@ def _end_for_good(app: Workstation, number: int) -> None:
 
 
 def _refusal() -> str:
-    """Why there can be no workstation here, with what to use instead."""
+    """Why there can be no workstation here, with what to use instead; a browser stands for a terminal."""
+    if "web_driver" in os.environ.get("TEXTUAL_DRIVER", ""):
+        return ""
     hint = "without one, use a verb such as `ct-tui census` or `ct-tui heal`; `ct-tui --help` lists them all"
-    for stream in (sys.stdin, sys.stdout):
+    # Textual reads from the first and draws on the last, which is standard error.
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         try:
             if stream is None or not stream.isatty():
                 return f"The workstation needs a terminal; {hint}."

@@ -230,6 +230,41 @@ def test_a_closed_stdin_is_refused(october: Path) -> None:
     assert b"Traceback" not in ended.stderr
 
 
+def test_where_errors_go_elsewhere_it_says_so_there_and_draws_nothing(october: Path, tmp_path: Path) -> None:
+    log = tmp_path / "errors.txt"
+    command = f'exec "{sys.executable}" -m ct_tui --brain "{october}" 2>"{log}"'
+    child = pexpect.spawn("sh", ["-c", command], timeout=20, encoding="utf-8")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 1
+    assert "standard error" in log.read_text()
+    assert "ct-tui census" in log.read_text()
+    assert "\x1b" not in log.read_text() + (child.before or "")
+
+
+def test_a_browser_stands_for_a_terminal(october: Path) -> None:
+    """What `serve` starts for a page has pipes for streams, and a driver of Textual's that speaks through them."""
+    served = subprocess.Popen(
+        [sys.executable, *ARGS, "--brain", str(october)],
+        env={**os.environ, "TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert served.stdin is not None
+    assert served.stdout is not None
+    try:
+        assert served.stdout.readline() == b"__GANGLION__\n"
+        drawn = b""
+        while b"What it could be" not in drawn:
+            read = served.stdout.read1()
+            assert read, drawn[-500:]
+            drawn += read
+    finally:
+        served.kill()
+        served.communicate()
+
+
 def test_bad_keys_are_refused_before_the_screen_changes(october: Path, user_dir: Path) -> None:
     (user_dir / "keys.toml").write_text('[keys]\n"rule.nonsense" = "m"\n')
     found = Terminal(october)
