@@ -250,6 +250,7 @@ def test_a_browser_stands_for_a_terminal(october: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,
     )
     assert served.stdin is not None
     assert served.stdout is not None
@@ -257,7 +258,7 @@ def test_a_browser_stands_for_a_terminal(october: Path) -> None:
         assert served.stdout.readline() == b"__GANGLION__\n"
         drawn = b""
         while b"What it could be" not in drawn:
-            read = served.stdout.read1()
+            read = os.read(served.stdout.fileno(), 65536)
             assert read, drawn[-500:]
             drawn += read
     finally:
