@@ -78,11 +78,15 @@ class Deciding(Reading):
         principal: str | None = None,
         passphrase: Callable[[str], str] | None = None,
         supersedes: int | None = None,
+        promised: Sequence[Body] = (),
     ) -> tuple[Ruling, ...]:
-        """Check several rulings (body and reason) and sign them together: all of them, or none."""
+        """Check several rulings (body and reason) and sign them together: all of them, or none.
+
+        `promised` are rulings proposed beside them, signed or not: a target that one of those declares will do.
+        """
         view = self.view()
         with self.brain.reading() as db:
-            checks.check_rulings(db, view.situation, [body for body, _ in drafts], supersedes)
+            checks.check_rulings(db, view.situation, [body for body, _ in drafts], supersedes, promised)
         return self._sign(drafts, key, principal, passphrase, supersedes)
 
     def proposals(self, file: Path) -> tuple[tuple[Body, str], ...]:
@@ -101,16 +105,20 @@ class Deciding(Reading):
         principal: str | None = None,
         passphrase: Callable[[str], str] | None = None,
     ) -> tuple[Ruling, ...]:
-        """Sign the proposals of a file, all or those with the given numbers (from 1); all or none are signed."""
+        """Sign the proposals of a file, all or those with the given numbers (from 1); all or none are signed.
+
+        An alias whose target another proposal of the file declares may be signed before that one; it acts after it.
+        """
         proposals = self.proposals(file)
-        wanted = list(only) or list(range(1, len(proposals) + 1))
+        wanted = list(dict.fromkeys(only)) or list(range(1, len(proposals) + 1))
         for number in wanted:
             if not 1 <= number <= len(proposals):
                 raise BadInput(f"{file} has {len(proposals)} proposals, and no number {number}")
         drafts = [proposals[number - 1] for number in wanted]
         extra = f" {extra_reason.strip()}" if extra_reason.strip() else ""
         signed = [(body, reason + extra) for body, reason in drafts]
-        return self.rule_all(signed, key=key, principal=principal, passphrase=passphrase)
+        promised = [body for body, _ in proposals]
+        return self.rule_all(signed, key=key, principal=principal, passphrase=passphrase, promised=promised)
 
     def _sign(
         self,

@@ -27,10 +27,19 @@ if TYPE_CHECKING:
     from ct_tui.heal.survey import Survey
 
 
-def check_rulings(db: Db, situation: Situation, bodies: Sequence[Body], supersedes: int | None = None) -> None:
-    """Raise BadInput where one could not act or contradicts one in force; what one declares, the others may use."""
+def check_rulings(
+    db: Db,
+    situation: Situation,
+    bodies: Sequence[Body],
+    supersedes: int | None = None,
+    promised: Sequence[Body] = (),
+) -> None:
+    """Raise BadInput where one could not act or contradicts one in force; what one declares, the others may use.
+
+    They may also use what `promised` would declare: rulings proposed together may be signed one after the other.
+    """
     declared = situation.vocabulary
-    nodes = [b.node for b in bodies if isinstance(b, Legalize) and b.type not in declared]
+    nodes = [b.node for b in (*bodies, *promised) if isinstance(b, Legalize) and b.type not in declared]
     together = replace(declared, node_types=(*declared.node_types, *nodes))
     for body in bodies:
         _check(db, situation, together, body, supersedes)

@@ -432,3 +432,13 @@ def test_a_group_of_one_name_is_settled_by_the_one_that_stays(signer: Ct) -> Non
     assert signer.json("heal", "--yes")["ontology"]["merged"] == len(group["entities"]) - 1
     for entity in group["entities"]:
         assert signer.json("ledger", entity)["entity"]["id"] == stays
+
+
+def test_founding_proposals_can_be_adopted_one_by_one_in_their_order(signer: Ct) -> None:
+    for number in ("1", "2", "3", "4", "5"):
+        done = signer("rule", "adopt", "founding.yaml", "--only", number, number, "--json")
+        assert (done.code, len(done.document["rulings"])) == (0, 1)
+        waits = "#3 cannot act yet: document is not declared"
+        assert (waits in done.err) is (number == "3")
+    assert all(entry["acts"] for entry in signer.json("rule", "list")["rulings"])
+    assert len(signer.json("plan")["changes"]) == 20

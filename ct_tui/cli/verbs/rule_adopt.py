@@ -57,10 +57,13 @@ def command(
             principal=settings.principal,
             passphrase=ask_passphrase,
         )
-        table = bench.table()
+        table, dead = bench.table(), bench.dead_aliases()
+    numbers = {ruling.seq for ruling in rulings}
+    waiting = [f"#{d.ruling.seq} cannot act yet: {d.message}" for d in dead if d.ruling.seq in numbers]
     signed = [signed_document(ruling, table) for ruling in rulings]
     document = {"rulings": signed, "head": {"seq": table.head.seq, "hash": table.head.hash}}
     settings.give(document, lambda: [signed_line(r, d["state"]) for r, d in zip(rulings, signed, strict=True)])
+    settings.out.note(*waiting)
 
 
 with_principal(command)
