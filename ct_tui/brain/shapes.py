@@ -13,10 +13,10 @@ from ct_tui.brain import readers, sql
 from ct_tui.brain.sources import FACTS, LOST, Documents, all_documents, ledger_paths, resolve_from
 from ct_tui.domain.policy import Outcome
 from ct_tui.domain.redirects import CYCLE
-from ct_tui.domain.sources import NO_SOURCES, TOKEN, EntitySources, Hashes, classify_evidence, is_token
+from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, classify_evidence, is_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ct_tui.brain.connection import Db
     from ct_tui.brain.readers import BrainState
@@ -56,7 +56,7 @@ class SourceShapes:
         policy: Policy,
         redirects: Redirects,
         state: BrainState,
-        entities: Iterable[str],
+        entities: Iterable[object],
     ) -> None:
         self._db = db
         self._schema = schema
@@ -67,7 +67,7 @@ class SourceShapes:
         self._claims = _Claims(policy, self._documents)
         self._known: dict[str, EntitySources] = {}
         self._readable = schema.has(FACTS)
-        self.shapes: dict[str, Shape] = dict.fromkeys(entities, 0 if self._readable else UNRESOLVED)
+        self.shapes: dict[object, Shape] = dict.fromkeys(entities, 0 if self._readable else UNRESOLVED)
         if self._readable:
             self._read()
 
@@ -100,25 +100,29 @@ class SourceShapes:
     def _read(self) -> None:
         """Join the answers about each entity's facts; a million of them are the reason why this loop does so little."""
         found, claims = self.shapes, self._claims
-        known, match, told = claims.known.get, TOKEN.match, _Evidence(self._db, self._schema, claims).of
-        owners = {loser: self._owner(loser) for loser in self._redirects.losers}
+        known, told = claims.known.get, _told(self._db, self._schema, claims)
         lost = _Lost(self._db) if self._policy.has_off_folder else None
-        shape_so_far = found.get
-        for entity, ref, fact in self._db.stream(sql.FACT_REFS):
+        for entity, ref, fact in self._facts():
             shape = known(ref)
             if shape is None:
                 # A token stands for what the librarian keeps under its fact, or leads nowhere.
-                shape = told(fact) if type(ref) is str and match(ref) else claims.shape_of(ref)
-            if owners:
-                entity = owners.get(entity, entity)  # noqa: PLW2901 - the survivor speaks for the merged-away id
-            before = shape_so_far(entity)
-            if before is not None:
+                shape = told(fact) if is_token(ref) else claims.shape_of(ref)
+            if entity in found:
+                before = found[entity]
                 # Of several held paths the first one counts.
                 found[entity] = before | (shape if before <= MASK else shape & MASK)
-            elif lost is not None and shape & UNRESOLVED:
+            elif shape & UNRESOLVED and lost is not None:
                 lost.add(entity)
         if lost is not None:
             lost.flush()
+
+    def _facts(self) -> Iterator[tuple[Any, ...]]:
+        """Owner, ref and id of every fact that claims anything; the survivor speaks for a merged-away id."""
+        facts = self._db.stream(sql.CLAIMS)
+        if not self._redirects:
+            return facts
+        owners = {loser: self._owner(loser) for loser in self._redirects.losers}
+        return ((owners.get(entity, entity), ref, fact) for entity, ref, fact in facts)
 
 
 class _Claims:
@@ -180,44 +184,40 @@ class _Claims:
         return bit
 
 
-class _Evidence:
-    """What the librarian keeps under facts, read beside the facts.
+def _told(db: Db, schema: Schema, claims: _Claims) -> Callable[[object], Shape]:
+    """What the librarian keeps under a fact, each asked for once; unresolved where nothing stands there.
 
-    Both were written in the same order nearly always, so that little has to be remembered.
+    The evidence is read beside the facts: both were written in the same order nearly always, so that little has to be
+    remembered.
     """
+    if not schema.has("librarian_evidence"):
+        return lambda _: UNRESOLVED
+    rows, known = db.stream(sql.EVIDENCE), claims.known.get
+    ahead: dict[object, Shape] = {}
 
-    def __init__(self, db: Db, schema: Schema, claims: _Claims) -> None:
-        self._db = db
-        self._claims = claims
-        self._rows: Iterator[tuple[Any, ...]] = iter(())
-        self._ahead: dict[object, Shape] = {}
-        self._at_end = not schema.has("librarian_evidence")
-        if not self._at_end:
-            self._rows = db.stream(sql.EVIDENCE)
-
-    def of(self, fact: object) -> Shape:
-        """The shape of what stands under a fact, each asked for once; unresolved where nothing does."""
-        found = self._ahead.pop(fact, None)
-        if found is not None:
-            return found
-        known = self._claims.known.get
-        while len(self._ahead) < AHEAD:
-            row = next(self._rows, None)
-            if row is None:
-                self._at_end = True
-                break
-            entry, text = row
+    def told(fact: object) -> Shape:
+        if ahead:
+            waiting = ahead.pop(fact, None)
+            if waiting is not None:
+                return waiting
+            if len(ahead) >= AHEAD:
+                return looked_up(fact)
+        for entry, text in rows:
             shape = known(text)
             if shape is None:
-                shape = self._claims.shape_of(text)
+                shape = claims.shape_of(text)
             if entry == fact:
                 return shape
-            self._ahead[entry] = shape
-        return UNRESOLVED if self._at_end else self._looked_up(fact)
+            ahead[entry] = shape
+            if len(ahead) >= AHEAD:
+                return looked_up(fact)
+        return UNRESOLVED
 
-    def _looked_up(self, fact: object) -> Shape:
-        row = self._db.one(sql.EVIDENCE_UNDER, (fact,))
-        return UNRESOLVED if row is None else self._claims.shape_of(row[0])
+    def looked_up(fact: object) -> Shape:
+        row = db.one(sql.EVIDENCE_UNDER, (fact,))
+        return UNRESOLVED if row is None else claims.shape_of(row[0])
+
+    return told
 
 
 class _Lost:

@@ -164,6 +164,11 @@ FACT_REFS = (
     "SELECT f.entity_id, f.source_ref, f.id FROM llm_wiki_entries f "
     "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL"
 )
+# The fact itself is of interest only where its ref may be a token; one comparison leaves out all inline evidence.
+CLAIMS = (
+    "SELECT f.entity_id, f.source_ref, CASE WHEN f.source_ref < 'm' THEN f.id END FROM llm_wiki_entries f "
+    "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL"
+)
 FACT_REFS_OF = (
     "SELECT f.entity_id, f.source_ref, f.id FROM temp.ct_tui_ids i {join} llm_wiki_entries f ON f.entity_id = i.id "
     "WHERE f.deleted_at IS NULL AND f.source_ref IS NOT NULL ORDER BY f.rowid"

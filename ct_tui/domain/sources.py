@@ -23,6 +23,11 @@ TOKEN = re.compile(r"librarian-[0-9a-f]{32}\Z")
 """The shape of a librarian token; anything near it, such as `librarian-notes.md`, is no token."""
 
 
+TOKEN_START = "librarian-"
+TOKEN_LENGTH = 42
+HEX_DIGITS = "0123456789abcdef"
+
+
 class Plain(Enum):
     """The classes of a source_ref that carry nothing else."""
 
@@ -55,7 +60,8 @@ def classify(ref: object) -> SourceRef:
 
 def is_token(ref: object) -> bool:
     """Whether a source_ref is a librarian token, without parsing anything."""
-    return isinstance(ref, str) and TOKEN.match(ref) is not None
+    # The same as TOKEN, in half the time: a brain holds a million of them.
+    return isinstance(ref, str) and len(ref) == TOKEN_LENGTH and ref.rstrip(HEX_DIGITS) == TOKEN_START
 
 
 def classify_evidence(text: object) -> SourceRef:

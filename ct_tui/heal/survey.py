@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
@@ -108,7 +109,7 @@ def _survey(db: Db, situation: Situation) -> Survey:
     rows = readers.suspicious(db, schema, declared)
     if situation.policy.paths_matter:
         held = list(islice(rows, HELD_ROWS))
-        ids = (row[0] for row in chain(held, rows) if isinstance(row[0], str))
+        ids = map(itemgetter(0), chain(held, rows))
         sources = SourceShapes(db, schema, situation.policy, situation.redirects, situation.state, ids)
         rows = iter(held) if len(held) < HELD_ROWS else readers.suspicious(db, schema, declared)
         return _whole(db, situation, sources, rows)

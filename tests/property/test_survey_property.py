@@ -93,7 +93,7 @@ LIMITS = st.fixed_dictionaries(
         "ct_tui.heal.survey.HELD_ROWS": st.sampled_from([1, 4, 1000]),
         "ct_tui.heal.survey.SAMPLE": st.sampled_from([1, 1000]),
         "ct_tui.brain.shapes.MEMORY": st.sampled_from([1, 1000]),
-        "ct_tui.brain.shapes.AHEAD": st.sampled_from([0, 1, 1000]),
+        "ct_tui.brain.shapes.AHEAD": st.sampled_from([1, 2, 1000]),
         "ct_tui.brain.shapes.LOST_AT_ONCE": st.sampled_from([1, 1000]),
         "ct_tui.brain.readers.FEW": st.sampled_from([0, 1000]),
         "ct_tui.brain.sources.FEW": st.sampled_from([0, 1000]),
