@@ -6,7 +6,6 @@ all documents). Classifying runs over every fact of a brain and parses each clai
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -19,12 +18,9 @@ if TYPE_CHECKING:
 
     from ct_tui.domain.policy import LookupFn, Policy
 
-TOKEN = re.compile(r"librarian-[0-9a-f]{32}\Z")
-"""The shape of a librarian token; anything near it, such as `librarian-notes.md`, is no token."""
+LIBRARIAN = "librarian-"
+"""What a librarian token begins with; 32 lower-case hex digits follow, and nothing else."""
 
-
-TOKEN_START = "librarian-"
-TOKEN_LENGTH = 42
 HEX_DIGITS = "0123456789abcdef"
 
 
@@ -53,15 +49,15 @@ def classify(ref: object) -> SourceRef:
         return Plain.NO_EVIDENCE
     if not isinstance(ref, str):
         return Plain.UNRESOLVED
-    if ref.startswith("librarian-"):
+    if ref.startswith(LIBRARIAN):
         return Plain.TOKEN if is_token(ref) else Plain.UNRESOLVED
     return classify_evidence(ref)
 
 
 def is_token(ref: object) -> bool:
-    """Whether a source_ref is a librarian token, without parsing anything."""
-    # The same as TOKEN, in half the time: a brain holds a million of them.
-    return isinstance(ref, str) and len(ref) == TOKEN_LENGTH and ref.rstrip(HEX_DIGITS) == TOKEN_START
+    """Whether a source_ref is a librarian token; anything near it, such as `librarian-notes.md`, is none."""
+    # A regular expression takes twice as long, and a brain holds a million of them.
+    return isinstance(ref, str) and len(ref) == len(LIBRARIAN) + 32 and ref.rstrip(HEX_DIGITS) == LIBRARIAN
 
 
 def classify_evidence(text: object) -> SourceRef:
