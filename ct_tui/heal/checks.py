@@ -306,9 +306,9 @@ def _check_until(situation: Situation, body: Except) -> None:
 def _check_declared(vocabulary: Vocabulary, label: str) -> None:
     if label in vocabulary:
         return
-    from rapidfuzz import process
+    from rapidfuzz import fuzz, process
 
-    near = process.extract(label_key(label), list(vocabulary.names), limit=3, score_cutoff=60)
+    near = process.extract(label_key(label), list(vocabulary.names), scorer=fuzz.ratio, limit=3, score_cutoff=75)
     hint = f"did you mean {', '.join(str(n[0]) for n in near)}?" if near else "see the types with: ct-tui ontology show"
     raise BadInput(f"{label!r} is not declared, so nothing can become one", hint)
 

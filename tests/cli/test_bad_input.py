@@ -148,6 +148,11 @@ def test_rulings_that_could_not_act(signer: Ct, words: list[str], said: str) -> 
     assert signer.json("rule", "list")["rulings"] == []
 
 
+def test_only_a_near_name_is_offered_for_an_undeclared_target(signer: Ct) -> None:
+    assert "did you mean person?" in signer("rule", "alias", "agent", "persn", "--reason", "x").err
+    assert "did you mean" not in signer("rule", "alias", "agent", "document", "--reason", "x").err
+
+
 def test_entities_of_two_types_take_two_rulings(signer: Ct) -> None:
     both = [some_entity(signer.brain, "agent"), some_entity(signer.brain, "job")]
     assert "several types" in signer.refused("rule", "retype", "role", *both, "--reason", "x")
