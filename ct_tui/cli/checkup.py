@@ -160,7 +160,7 @@ def _policy_drift(bench: Workbench) -> Iterator[Check]:
     if drift is None:
         yield Check("policy drift", Health.OK, "none since the last heal")
         return
-    mend = f"`ct-tui heal --yes --confirm-drift {drift.old_hash}` takes it as meant"
+    mend = f"`ct-tui heal --yes --confirm-drift {drift.word}` takes it as meant"
     yield Check("policy drift", Health.WARN, "config.json changed since the last heal, which retypes nothing now", mend)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.names import is_blank, label_key
@@ -115,6 +116,19 @@ class Drift:
     new_hash: str
     confirmed: bool = False
     waived: bool = False
+
+    @property
+    def word(self) -> str:
+        """The hash before the change as a word of a command; what stands there is whatever another program wrote."""
+        return quote(self.old_hash)
+
+    @property
+    def advice(self) -> str:
+        """What changed, and the options that answer it."""
+        return (
+            "the ontology part of config.json changed since the last heal: confirm with --confirm-drift "
+            f"{self.word}, or waive with --waive-drift {self.word}"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The object as the heal report prints it."""

@@ -144,11 +144,7 @@ def _judge(brain: Brain, situation: Situation, asked: Asked) -> tuple[str | None
         return None, None, "nothing drifted, so --confirm-drift and --waive-drift were ignored" if given else ""
     if given != drift.old_hash:
         wrong = f"{given!r} is not the hash before the change; " if given else ""
-        note = (
-            f"{wrong}the ontology part of config.json changed since the last heal: confirm with --confirm-drift "
-            f"{drift.old_hash}, or waive with --waive-drift {drift.old_hash}"
-        )
-        return UNCONFIRMED, shown, note
+        return UNCONFIRMED, shown, wrong + drift.advice
     confirmed = asked.confirm is not None
     return None, replace(drift, confirmed=confirmed, waived=not confirmed).as_json(), ""
 

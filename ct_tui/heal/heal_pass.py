@@ -116,11 +116,7 @@ def judge_heal(situation: Situation, confirm: str | None, waive: str | None) -> 
         return Verdict(replace(drift, waived=True), WAIVED, ensure=True, notes=(note,))
     given = confirm or waive
     wrong = f"{given!r} is not the hash before the change; " if given else ""
-    note = (
-        f"{wrong}the ontology part of config.json changed since the last heal: confirm with --confirm-drift "
-        f"{drift.old_hash}, or waive with --waive-drift {drift.old_hash}"
-    )
-    return Verdict(drift, UNCONFIRMED, ensure=True, notes=(note,))
+    return Verdict(drift, UNCONFIRMED, ensure=True, notes=(wrong + drift.advice,))
 
 
 def report_of(situation: Situation, found: Survey, plan: Plan, verdict: Verdict) -> HealReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -167,6 +168,15 @@ def test_a_watermark_that_cannot_be_read_is_drift_and_no_crash(app: Lab, stored:
     assert report.drift is not None
     assert report.drift.old_hash
     assert app.heal(confirm=report.drift.old_hash).retyped == 1
+
+
+@pytest.mark.parametrize("stored", ["", "a; rm -rf b", "it's"])
+def test_the_hash_to_confirm_is_a_word_for_a_shell_whatever_it_is(app: Lab, stored: str) -> None:
+    app.put_meta(WATERMARK, stored)
+    (note,) = app.heal().notes
+    words = shlex.split(note.split("confirm with ", 1)[1].split(", or waive", 1)[0])
+    assert words == ["--confirm-drift", stored]
+    assert app.heal(confirm=words[1]).skipped_reason is None
 
 
 def test_ho12_a_corrupt_tier_fact_is_reported(app: Lab) -> None:
