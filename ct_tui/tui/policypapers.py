@@ -150,8 +150,13 @@ def default_paper(sheet: PolicySheet) -> Lines:
     if policy.degraded.default_dropped:
         yield (say("! Its value in config.json cannot be read.", "bad"),)
     yield NOTHING
-    yield from _covers(sheet.coverage.uncovered, "with a source that no folder decides")
-    yield from _covers(sheet.coverage.pathless, "without any source")
+    coverage = sheet.coverage
+    if policy.paths_matter:
+        yield from _covers(coverage.uncovered, "with a source that no folder decides")
+        yield from _covers(coverage.pathless, "without any source")
+    else:
+        # Sources are not looked up where they decide nothing, so nothing is said of how many have one.
+        yield from _covers(coverage.uncovered + coverage.pathless, "that no folder decides: none has a mode")
     yield NOTHING
     yield from decision_lines(sheet.host, mended=TIER_FACT in sheet.mended)
     yield from keys_lines("s strict", "o off", "u take back")

@@ -101,6 +101,15 @@ async def test_every_part_says_its_mode_its_decision_and_whom_it_covers(case: Ca
         assert "rung 1a it is opted out: no gate runs" in d.paper
 
 
+async def test_without_a_folder_rule_nothing_is_claimed_of_sources_that_were_not_looked_up(case: Case) -> None:
+    case.write_config({"ingest": {}})
+    async with deck(case.folder) as d:
+        await d.press("O")
+        await go_to(d, "default")
+        assert "without any source" not in d.paper
+        assert "5 live entities that no folder decides" in d.paper
+
+
 async def test_a_folder_opens_to_the_entities_that_it_decides(case: Case) -> None:
     async with deck(case.folder) as d:
         await d.press("O")
