@@ -138,3 +138,18 @@ async def test_a_pasted_reason_is_made_inert(october: Path, user_dir: Path) -> N
         assert table is not None
         assert table.entries[0].ruling is not None
         assert table.entries[0].ruling.reason == "seen␛[31m ‹U+202E›red"
+
+
+async def test_pasted_lines_stay_lines_however_the_terminal_ends_them(october: Path, user_dir: Path) -> None:
+    from textual import events
+
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("x")
+        d.app.post_message(events.Paste("one\rtwo\r\nthree\nfour"))
+        await d.settle()
+        await d.press("enter")
+        table = d.app.session.table
+        assert table is not None
+        assert table.entries[0].ruling is not None
+        assert table.entries[0].ruling.reason == "one\ntwo\nthree\nfour"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import sqlite3
 import subprocess
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -224,6 +226,57 @@ async def test_marked_questions_get_one_target_for_all(october: Path, user_dir: 
         await d.type("service")
         await d.press("enter")
         assert set(bodies(d)) == {Alias("component", "service"), Alias("software", "service")}
+
+
+async def test_marked_questions_are_kept_and_put_off_together(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("j", "space", "space", "g", "x")
+        assert "Keep 2 questions" in d.text, "what is marked counts, wherever the cursor is"
+        await d.type("Seen.")
+        await d.press("enter")
+        assert bodies(d) == [Keep("agent", ()), Keep("software", ())]
+        assert "✓ Signed #1–2 keep 2 questions" in d.said
+        await d.press("g", "space", "space", "s")
+        assert "2 questions" in d.said
+        assert not d.desk.rows.marks
+        last = [d.desk.rows.row_at(d.desk.rows.count - at) for at in (2, 1)]
+        assert [row.key for row in last if row is not None] == ["type:document", "type:component"]
+
+
+async def test_marks_that_one_answer_does_not_fit_are_refused(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("*", "x")
+        assert d.front == "desk"
+        assert "Mark only questions of one kind" in d.said
+        await d.press("+")
+        assert d.front == "desk"
+        assert "one by one" in d.said
+
+
+async def test_every_number_of_what_was_signed_together_is_said(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("f", "enter")
+        assert "✓ Signed #1–5 adopt 5 proposals" in d.said
+
+
+async def test_no_objection_stands_beside_a_choice_whose_impact_is_not_known_yet(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("j", "m")
+        await d.type("zzz")
+        assert "choose a declared type" in d.text
+        with closing(sqlite3.connect(d.brain, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            for _ in range(3):
+                await d.pilot.press("backspace")
+            await d.until(lambda: "working it out" in d.text)
+            assert "choose a declared type" not in d.text
+            other.execute("ROLLBACK")
+        await d.until(lambda: "10 entities move" in d.text)
+        await d.settle()
 
 
 async def test_the_last_ruling_is_revoked_and_repeated(october: Path, user_dir: Path) -> None:

@@ -307,27 +307,33 @@ def _signature_row(edge: EdgeType, count: int) -> Row:
 
 
 class KeepDialog(UntilDialog):
-    """Seen and left: out of the queue until a day or for good, always in the census."""
+    """Seen and left: out of the queue until a day or for good, always in the census.
+
+    `kept` are the questions, each by its label or by its entities.
+    """
 
     VERB = "keep"
 
     def __init__(
-        self, *title: Piece, label: str | None, entities: tuple[str, ...], done: Callable[[Decided], None]
+        self, *title: Piece, kept: Sequence[tuple[str | None, tuple[str, ...]]], done: Callable[[Decided], None]
     ) -> None:
         super().__init__(*title, done=done)
-        self._label = label
-        self._entities = entities
+        self._kept = tuple(kept)
 
     def words(self) -> str:
         """What is decided."""
-        if self._label is not None:
-            return f"keep {self._label}"
-        return f"keep {len(self._entities)} {'entity' if len(self._entities) == 1 else 'entities'}"
+        if len(self._kept) > 1:
+            return f"keep {len(self._kept)} questions"
+        label, entities = self._kept[0]
+        if label is not None:
+            return f"keep {label}"
+        return f"keep {len(entities)} {'entity' if len(entities) == 1 else 'entities'}"
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
-        """The body from the field."""
-        body = Keep(self._label, self._entities, self.until())
-        return lambda _: (body,)
+        """The bodies, all until the day of the field."""
+        until = self.until()
+        bodies = tuple(Keep(label, entities, until) for label, entities in self._kept)
+        return lambda _: bodies
 
 
 class RevokeDialog(RulingDialog):

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ct_tui.tui.session import Signer
     from ct_tui.tui.text import Line, Piece
 
+STALE_SECONDS = 0.3
+"""How long the impact of the choice before may stand where that of the new one is not there yet."""
+
 
 @dataclass(frozen=True)
 class Decided:
@@ -60,7 +63,9 @@ class ReasonArea(TextArea):
         """Paste text only: nothing that hides or steers."""
         event.stop()
         event.prevent_default()
-        self.insert(visible(event.text, newlines=True))
+        # A terminal sends the end of a pasted line as the key that ends one: a carriage return.
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        self.insert(visible(text, newlines=True))
 
 
 class RulingDialog(Dialog):
@@ -75,6 +80,8 @@ class RulingDialog(Dialog):
         self._done = done
         self._reason = visible(reason, newlines=True) if reason else ""
         self._generation = 0
+        self._answered = 0
+        self._objected = False
         self._bodies: tuple[Body, ...] = ()
         self._busy = False
 
@@ -143,15 +150,26 @@ class RulingDialog(Dialog):
         except CtTuiError as error:
             self._show_impact((), error)
             return
+        if self._objected:
+            self._show_working()
+        else:
+            # What is shown is of the choice before: it is taken away where the new numbers let wait for them.
+            self.set_timer(STALE_SECONDS, lambda: self._show_working(generation))
         self.station.look("impact", "working out the impact", lambda: _worked_out(bench, make, generation), self)
+
+    def _show_working(self, generation: int | None = None) -> None:
+        if generation is None or (generation == self._generation and self._answered != generation):
+            self.query_one("#impact", Notice).show((say("working it out…", "faint"),))
 
     def on_bodies_known(self, message: BodiesKnown) -> None:
         """Show what it would do, unless something else is chosen meanwhile."""
         if message.generation == self._generation:
+            self._answered = message.generation
             self._bodies = message.bodies
             self._show_impact(message.impacts, message.error)
 
     def _show_impact(self, impacts: Sequence[Impact], error: CtTuiError | None) -> None:
+        self._objected = error is not None
         if error is not None:
             remedy = (say("  → ", "key"), data(error.remedy)) if error.remedy else NOTHING
             self.query_one("#impact", Notice).show((say("– ", "warn"), data(error.message), *remedy))

@@ -11,7 +11,7 @@ from ct_tui.tui.answering import accept_dialog, merge_dialog, open_duplicates, o
 from ct_tui.tui.messages import ProposalsRead
 from ct_tui.tui.repairing import asks_about_edges, declare_dialog, item_dialog, names_of_item
 from ct_tui.tui.screens.base import ViewScreen
-from ct_tui.tui.text import Piece, blank, counted, data, number, say
+from ct_tui.tui.text import NOTHING, Piece, blank, counted, data, number, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,9 @@ MAPPED = frozenset(
 LABELLED = frozenset({ItemKind.UNDECLARED, ItemKind.DEGRADED, ItemKind.GATE_SKIPPED})
 """Questions about a label that a ruling can declare or keep by its name."""
 
+ANSWERED_APART = frozenset({ItemKind.EDGE, ItemKind.DUPLICATE, ItemKind.FINDING})
+"""Questions that are left as they are by rulings of their own."""
+
 OTHERWISE = {
     ItemKind.DEAD_ALIAS: "u revokes that ruling; or rule so that its target is declared.",
     ItemKind.SHIELDED: "A shielded entity is never retyped: x keeps it out of the queue.",
@@ -52,10 +55,10 @@ class Deciding(ViewScreen):
 
     def _questions(self) -> tuple[QueueItem, ...]:
         """The marked questions, else the one under the cursor."""
-        marked = tuple(row.subject for row in self.rows.marked() if isinstance(row.subject, QueueItem))
-        if marked:
-            return marked
-        return (self.item,) if self.item is not None else ()
+        return self._marked_questions() or ((self.item,) if self.item is not None else ())
+
+    def _marked_questions(self) -> tuple[QueueItem, ...]:
+        return tuple(row.subject for row in self.rows.marked() if isinstance(row.subject, QueueItem))
 
     def _entities(self) -> tuple[EntityView, ...]:
         """The marked entities, else the one under the cursor."""
@@ -186,6 +189,8 @@ class Deciding(ViewScreen):
         if asks_about_edges(item):
             await self._open(declare_dialog(names_of_item(item), self.session, self._decided))
             return
+        if len(self._marked_questions()) > 1:
+            raise BadInput("Types are declared one by one, each with its own description.", "esc takes the marks away.")
         if item.kind not in LABELLED or is_blank(item.label):
             raise BadInput("Only a label can be declared.", OTHERWISE.get(item.kind, "m maps it to a declared type."))
         await self._open(DeclareDialog(item, vocabulary, done=self._decided))
@@ -194,36 +199,41 @@ class Deciding(ViewScreen):
         """Leave it as it is."""
         from ct_tui.tui.dialogs.decide import KeepDialog
 
-        entities, item = self._entities(), self.item
+        marked = self._marked_questions()
+        entities = () if marked else self._entities()
+        item = marked[0] if marked else self.item
         if item is not None and item.kind is ItemKind.EDGE:
             await self._mend(item, "keep")
         elif item is not None and item.kind in {ItemKind.DUPLICATE, ItemKind.FINDING}:
-            await self._open(accept_dialog(self._questions() or (item,), self._decided))
+            await self._open(accept_dialog(marked or (item,), self._decided))
         elif entities:
             ids = tuple(entity.id for entity in entities)
             title = (counted(len(ids), "entity", "entities", "title"),)
-            await self._open(KeepDialog(say("Keep ", "title"), *title, label=None, entities=ids, done=self._decided))
+            await self._open(KeepDialog(say("Keep ", "title"), *title, kept=((None, ids),), done=self._decided))
         elif item is not None:
-            label, ids = _kept(item)
-            await self._open(
-                KeepDialog(
-                    say("Keep ", "title"), data(item.label, "title"), label=label, entities=ids, done=self._decided
-                )
-            )
+            questions = marked or (item,)
+            odd = next((question for question in questions if question.kind in ANSWERED_APART), None)
+            if odd is not None:
+                raise BadInput(f"{odd.label} is a question of another kind.", "Mark only questions of one kind.")
+            many = len(questions) > 1
+            named = counted(len(questions), "question", ink="title") if many else data(item.label, "title")
+            kept = [_kept(question) for question in questions]
+            await self._open(KeepDialog(say("Keep ", "title"), named, kept=kept, done=self._decided))
 
     def do_rule_defer(self) -> None:
-        """Put the question last for this session."""
-        item = self.item
-        if item is None:
+        """Put the marked questions, or the one under the cursor, last for this session."""
+        questions = self._questions()
+        if not questions:
             self.tell(say("– Nothing is asked here.", "warn"))
             return
         at = self.rows.at
-        self.session.defer(item)
+        for item in questions:
+            self.session.defer(item)
+        self.rows.clear_marks()
         self.show_rows()
         self.rows.move_to(min(at, self.rows.count - 1))
-        self.tell(
-            say("· Put off: "), data(item.label, "type"), say(". It waits at the end, for this session only.", "dim")
-        )
+        named = data(questions[0].label, "type") if len(questions) == 1 else counted(len(questions), "question")
+        self.tell(say("· Put off: "), named, say(". At the end of the queue now, for this session only.", "dim"))
 
     # Taking back and doing again
 
@@ -280,12 +290,11 @@ class Deciding(ViewScreen):
         if decided.verb != "revoke":
             self.session.last_verb, self.session.last_target = decided.verb, decided.target
         self.rows.clear_marks()
-        numbers: tuple[Piece, ...] = ()
-        for seq in self.session.mine[-decided.rulings :][:3]:
-            numbers += (say(" #", "dim"), number(seq, "strong"))
+        signed = self.session.mine[-decided.rulings :]
         self.tell(
             say("✓ Signed", "ok"),
-            *numbers,
+            *((say(" #", "dim"), number(signed[0], "strong")) if signed else NOTHING),
+            *((say("–", "dim"), number(signed[-1], "strong")) if len(signed) > 1 else NOTHING),
             blank(1),
             data(decided.words, "type"),
             say("  P shows what heal would do.", "dim"),
