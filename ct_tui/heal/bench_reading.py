@@ -129,7 +129,10 @@ class Reading(Bench):
             return _light(db, situation, readers.search(db, self.brain.schema, text, limit))
 
     def why(self, entity_id: str) -> tuple[str, ...]:
-        """The ladder's way to its decision for one entity, step by step; raises NothingFound."""
+        """The ladder's way to its decision for one entity, step by step; raises NothingFound.
+
+        Sources that lead to the same step give it once.
+        """
         from ct_tui.brain.sources import ledger_paths, sources_of
 
         situation = self.view().situation
@@ -139,7 +142,7 @@ class Reading(Bench):
             ledger = ledger_paths(situation.state.origins, situation.redirects)
             sources = sources_of(db, self.brain.schema, {owner}, situation.redirects, ledger).of(owner)
         decision = situation.ladder.decide(owner, sources.ladder_paths)
-        return tuple(f"rung {step.rung}: {step.why}" for step in decision.trace)
+        return tuple(dict.fromkeys(f"rung {step.rung}: {step.why}" for step in decision.trace))
 
     def ledger(self, entity_id: str) -> Ledger:
         """The type-origin history of an entity; raises NothingFound."""

@@ -107,8 +107,12 @@ def _evidence(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
     if not item.entities:
         return
     shown = len(entities) if entities is not None else 0
-    note = (number(shown, "dim"), say(" of ", "dim"), number(item.count, "dim"), say(" · l opens the group", "dim"))
-    yield heading("Evidence", note)
+    if item.kind is ItemKind.FINDING:
+        # What a finding is about may be no entity at all, and several may be about one.
+        yield heading("Evidence", (counted(item.count, "finding", ink="dim"), say(" · L shows each", "dim")))
+    else:
+        note = (number(shown, "dim"), say(" of ", "dim"), number(item.count, "dim"), say(" · l opens the group", "dim"))
+        yield heading("Evidence", note)
     if entities is None:
         yield (say("  reading…", "faint"),)
         return

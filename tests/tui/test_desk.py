@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,6 +131,37 @@ async def test_the_filter_narrows_and_its_keys_only_type(october: Path) -> None:
         await d.press("escape")
         assert d.desk.rows.count > narrowed
         assert d.table == ""
+
+
+async def test_a_filter_that_leaves_no_row_says_so_and_not_that_nothing_waits(october: Path) -> None:
+    async with deck(october) as d:
+        await d.press("/")
+        await d.type("nobody is called so")
+        assert "No row holds what the filter looks for" in d.text
+        assert "Nothing is waiting for you" not in d.text
+        await d.press("escape")
+        assert d.desk.rows.count == 37
+
+
+async def test_a_mark_of_all_says_what_it_could_not_mark_yet(october: Path) -> None:
+    with closing(sqlite3.connect(october / "brain.db")) as db, db:
+        rows = [(f"ent_g{number:04}", f"G {number}", "group") for number in range(450)]
+        statement = "INSERT INTO curated_entities(id, name, entity_type, created_at, updated_at) VALUES (?, ?, ?, 1, 1)"
+        db.executemany(statement, rows)
+    async with deck(october) as d:
+        await d.press("g", "l", "j", "*")
+        assert len(d.desk.rows.marks) == 200
+        assert "250 of this group are not" in d.said
+
+
+async def test_what_a_finding_is_about_need_be_no_entity(october: Path) -> None:
+    """A fact may belong to a tier: its group has fewer entities than were counted, and none is waited for for ever."""
+    async with deck(october) as d:
+        await d.go_to("finding:fact-confidence")
+        assert "Evidence 4 findings · L shows each" in d.paper
+        rows = d.desk.rows
+        await d.press("l")
+        assert all(rows.row_at(at) is not None for at in range(rows.count))
 
 
 async def test_without_a_filter_capital_n_opens_the_nights(october: Path) -> None:

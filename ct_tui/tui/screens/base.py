@@ -14,6 +14,7 @@ from ct_tui.tui.widgets.filterbox import FilterBox
 from ct_tui.tui.widgets.frame import Ends, Heading, KeyBar, Lines, Notice
 from ct_tui.tui.widgets.paper import Paper
 from ct_tui.tui.widgets.rows import RowList
+from ct_tui.tui.widgets.tree import TreeRows
 
 if TYPE_CHECKING:
     from textual import events
@@ -92,6 +93,11 @@ class ViewScreen(Screen[None]):
     def registry(self) -> Registry:
         """The actions and their keys."""
         return self.station.registry
+
+    @property
+    def opened_as(self) -> str:
+        """The name of the view that its key opens; empty where the screen is only led to from another."""
+        return self.VIEW
 
     # The moment, which actions ask why they cannot be done
 
@@ -243,7 +249,7 @@ class ViewScreen(Screen[None]):
     def show_keys(self) -> None:
         """Show the keys that matter now."""
         bar = self.query_one(KeyBar)
-        ranked = (a for a in self.registry.within(self.VIEW) if 0 < a.rank <= LAST and a.id != f"view.{self.VIEW}")
+        ranked = (a for a in self.registry.within(self.VIEW) if 0 < a.rank <= LAST and a.id != f"view.{self.opened_as}")
         *actions, last = sorted(ranked, key=lambda a: a.rank)
         bar.show([self._key(action) for action in actions], self._key(last))
         self.query_one("#said", Ends).show((blank(1), *self._said), self._marks_line())
@@ -468,8 +474,16 @@ class ViewScreen(Screen[None]):
 
     def do_mark_all(self) -> None:
         """Mark every row of the filter."""
-        self.rows.toggle_all()
+        rows = self.rows
+        rows.toggle_all()
         self.show_keys()
+        unread = rows.all_rows.unread(rows.current) if isinstance(rows.all_rows, TreeRows) else 0
+        if unread and rows.marks:
+            self.tell(
+                say("● Marked is what is read so far: ", "warn"),
+                number(unread, "warn"),
+                say(" of this group are not. Scroll down to read on, then * again.", "warn"),
+            )
 
     # Layout
 

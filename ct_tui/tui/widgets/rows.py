@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
 GUTTER = 2
+FILTERED_OUT: tuple[Line, ...] = (
+    (say("No row holds what the filter looks for.", "dim"),),
+    (say("esc shows all again.", "dim"),),
+)
+"""What is said where a filter has left no row, whatever the list would say were it empty."""
 
 
 @dataclass(frozen=True)
@@ -295,7 +300,8 @@ class RowList(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         """One line of what is in sight."""
         width = self.scrollable_content_region.width
         if not len(self._source):
-            line = self.empty[y] if y < len(self.empty) else NOTHING
+            said = FILTERED_OUT if self.needle and len(self._all) else self.empty
+            line = said[y] if y < len(said) else NOTHING
             return self.draw((Piece("  "), *line), width)
         index = self.scroll_offset.y + y
         if index >= len(self._source):

@@ -36,6 +36,8 @@ class Members(Generic[MemberT]):
     asked: int = -1
     done: bool = False
     stale: bool = False
+    resized: Callable[[], None] = lambda: None
+    """Called when there are other than `total` members after all."""
 
     def add(self, offset: int, page: Sequence[MemberT]) -> None:
         """Take a page in; one that does not follow what is there is dropped."""
@@ -53,7 +55,9 @@ class Members(Generic[MemberT]):
         # A short page is the last one, whatever was counted before somebody wrote.
         if len(page) < PAGE or len(self.rows) >= self.total:
             self.done = True
-            self.total = len(self.rows)
+            if self.total != len(self.rows):
+                self.total = len(self.rows)
+                self.resized()
 
 
 class Store(Generic[MemberT]):
@@ -64,13 +68,18 @@ class Store(Generic[MemberT]):
         self._groups: dict[str, Members[MemberT]] = {}
         self.open: set[str] = set()
         """Keys of the groups that are open."""
+        self.resizes = 0
+        """How often a group turned out to have other than the counted members."""
 
     def members(self, group: str, total: int) -> Members[MemberT]:
         """What is read of a group."""
         found = self._groups.get(group)
         if found is None:
-            found = self._groups[group] = Members(total)
+            found = self._groups[group] = Members(total, resized=self._resized)
         return found
+
+    def _resized(self) -> None:
+        self.resizes += 1
 
     def known(self, group: str) -> Members[MemberT] | None:
         """What is read of a group, or None where it was never opened."""
@@ -132,7 +141,14 @@ class TreeRows(Generic[MemberT]):
         self._starts: list[int] = []
         """The row of each open parent."""
         self._sizes: list[int] = []
-        inner = 0
+        self._measure()
+
+    def _measure(self) -> None:
+        """Find out where the open parents stand, from the sizes of those before them."""
+        self._measured = self._store.resizes
+        self._starts.clear()
+        self._sizes.clear()
+        parents, inner = self._parents, 0
         for at in self._open:
             self._starts.append(at + inner)
             self._sizes.append(self._store.members(parents[at].row.key, parents[at].members).total)
@@ -140,11 +156,13 @@ class TreeRows(Generic[MemberT]):
         self._count = len(parents) + inner
 
     def __len__(self) -> int:
+        if self._measured != self._store.resizes:
+            self._measure()
         return self._count
 
     def row(self, index: int) -> Row | None:
         """The row at an index; None where it is not read yet."""
-        if not 0 <= index < self._count:
+        if not 0 <= index < len(self):
             return None
         at, inner = self._place(index)
         parent = self._parents[at]
@@ -160,7 +178,7 @@ class TreeRows(Generic[MemberT]):
         """The index of a row."""
         group, _, member = key.partition(SEPARATOR)
         at = self._index.get(group)
-        if at is None:
+        if at is None or not len(self):
             return None
         if not member:
             return self._start(at)
@@ -188,6 +206,13 @@ class TreeRows(Generic[MemberT]):
         group = like.key.partition(SEPARATOR)[0]
         members = self._store.known(group)
         return [] if members is None else [child_key(group, member.id) for member in members.rows]
+
+    def unread(self, like: Row | None) -> int:
+        """How many members beside one are not read yet, and therefore not among the keys."""
+        if like is None or SEPARATOR not in like.key:
+            return 0
+        members = self._store.known(parent_key(like.key))
+        return 0 if members is None else members.total - len(members.rows)
 
     def _place(self, index: int) -> tuple[int, int]:
         """Which parent a row belongs to, and which of its members it is; -1 where it is the parent's own."""
