@@ -430,10 +430,10 @@ class Workstation(App[int], inherit_bindings=False):
     def show_view(self, name: str) -> Awaitable[None] | None:
         """Bring a view to the front; where it is opened anew, what can be waited for until it is there."""
         view = self.views[name]
-        if isinstance(self.screen, ViewScreen) and name == self.screen.VIEW:
+        if isinstance(self.screen, ViewScreen) and name == self.screen.opened_as:
             return None
         for screen in [s for s in self.screen_stack if isinstance(s, ViewScreen)]:
-            if name == screen.VIEW:
+            if name == screen.opened_as:
                 while self.screen is not screen:
                     self.pop_screen()
                 screen.come_back()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.rulings import Alias, Legalize
 from ct_tui.tui.dialogs.apply import ConfirmDialog, rows_of
+from ct_tui.tui.screens.plan import PlanScreen
 from tests.tui.deck import Deck, add_entity, deck, make_key, write
 
 if TYPE_CHECKING:
@@ -143,8 +144,36 @@ async def test_a_run_is_undone_with_its_own_plan_and_dialog(october: Path, user_
         await d.until(lambda: "✓ Written" in d.text)
         await d.press("enter")
         assert (d.types()["agent"], d.types()["software"], d.types()["component"]) == (10, 7, 3)
-        await d.press("N", "G", "u")
+        assert "Nothing is left to undo of run 1" in d.text
+        assert "heal would change nothing" not in d.text
+        await d.press("P")
+        assert "Plan20 changes" in d.heading("plan-head"), "its rulings still act"
+        await d.press("escape", "N", "G", "u")
         assert "undone by run 2 already" in d.said
+
+
+async def test_an_undo_says_before_it_is_written_that_its_rulings_still_act(october: Path, user_dir: Path) -> None:
+    rule(october, user_dir, *FOUNDING)
+    async with deck(october) as d:
+        await apply(d)
+        await d.press("N", "u")
+        assert "rulings #1, #2, #3 still act" in d.paper
+
+
+async def test_the_cursor_stays_on_its_change_when_others_write(october: Path, user_dir: Path) -> None:
+    rule(october, user_dir, Alias("agent", "role"))
+    async with deck(october) as d:
+        await d.press("P", "l")
+        await d.press("j", "j", "j")
+        screen = d.app.screen
+        assert isinstance(screen, PlanScreen)
+        held = screen.entity_id
+        first = d.rows("SELECT id FROM curated_entities WHERE entity_type = 'agent' ORDER BY rowid LIMIT 1")[0][0]
+        assert first != held
+        d.do("UPDATE curated_entities SET deleted_at = 1 WHERE id = ?", first)
+        await d.until(lambda: "Plan9 changes" in d.heading("plan-head"))
+        await d.settle()
+        assert screen.entity_id == held
 
 
 async def test_a_row_that_moved_meanwhile_is_a_conflict_and_said(october: Path, user_dir: Path) -> None:

@@ -11,7 +11,7 @@ from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.screens.looking import Looking
 from ct_tui.tui.text import NOTHING, blank, counted, data, number, say
 from ct_tui.tui.widgets.frame import Heading
-from ct_tui.tui.widgets.planrows import Left, Merged, PlanRows, Stream, lay_out, merged_key
+from ct_tui.tui.widgets.planrows import Left, Merged, PlanRows, Stream, lay_out, merged_key, near_place
 from ct_tui.tui.widgets.rows import RowList
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.plan import Plan
     from ct_tui.tui.text import Line
     from ct_tui.tui.widgets.planrows import Laid
+    from ct_tui.tui.widgets.rows import Row
 
 
 class PlanScreen(Looking, ViewScreen):
@@ -39,6 +40,11 @@ class PlanScreen(Looking, ViewScreen):
         """The plan's rows."""
         yield Heading((say("Plan"),), id="plan-head")
         yield RowList(((say("Working out the plan…", "dim"),),), id="plan")
+
+    @property
+    def opened_as(self) -> str:
+        """The plan; what a run's inverse shows is not what P opens."""
+        return "" if self._undo is not None else self.VIEW
 
     # The moment
 
@@ -83,10 +89,22 @@ class PlanScreen(Looking, ViewScreen):
     def on_plan_laid(self, message: PlanLaid) -> None:
         """The plan is made: show it, the cursor where it was."""
         first = self._laid is None
+        held = self.row
         self._laid = message.laid
         if first and message.laid.streams and len(message.laid.plan.changes) <= 12:
             self._open = {stream.key for stream in message.laid.streams}
         self._fill()
+        self._hold_on_to(held)
+
+    def _hold_on_to(self, held: Row | None) -> None:
+        """Put the cursor on the change it was on: its place in the plan is another where rows came or went before."""
+        if held is None or self._laid is None or not isinstance(held.subject, (TypeChange, RedirectChange)):
+            return
+        kind, _, place = held.key.partition(":")
+        changes = self._laid.plan.changes if isinstance(held.subject, TypeChange) else self._laid.plan.merges
+        found = near_place(changes, int(place), held.subject.entity)
+        if found is not None and found != int(place):
+            self.rows.move_to_key(f"{kind}:{found}")
 
     def on_failed(self, message: Failed) -> None:
         """The plan could not be made: say why in its place."""
@@ -102,6 +120,11 @@ class PlanScreen(Looking, ViewScreen):
         if self._laid is None:
             return
         self.rows.empty = ((say("✓ Nothing to do: heal would change nothing.", "ok"),),)
+        if self._undo is not None:
+            self.rows.empty = (
+                (say("✓ Nothing is left to undo of run ", "ok"), number(self._undo, "ok"), say(".", "ok")),
+                (say("What its rulings say heal does again: P. R, then u revokes one.", "dim"),),
+            )
         self.rows.show(PlanRows(self._laid, frozenset(self._open)))
         self._show_heading(self._laid.plan)
         self.show_keys()

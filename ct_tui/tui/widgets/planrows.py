@@ -53,6 +53,19 @@ def merged_key(change: RedirectChange) -> str:
     return Merged((change.before if back else change.after) or "", change.ruling, back, ()).key
 
 
+REACH = 1_000
+"""How many places on either side a change is looked for in a plan that was made anew."""
+
+
+def near_place(changes: Sequence[TypeChange] | Sequence[RedirectChange], place: int, entity: str) -> int | None:
+    """The place nearest to a place where an entity is changed, or None where it is not changed near there."""
+    for step in range(REACH):
+        for at in dict.fromkeys((place - step, place + step)):
+            if 0 <= at < len(changes) and changes[at].entity == entity:
+                return at
+    return None
+
+
 @dataclass(frozen=True)
 class Left:
     """Entities that the plan leaves alone, and why, in words of the program."""
