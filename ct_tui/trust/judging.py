@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.rulings import State
@@ -67,7 +68,7 @@ def judge(signers: Signers, key: PublicKey, principal: str, at: dt.datetime) -> 
         return Judgement(
             State.UNTRUSTED,
             f"the key {key.fingerprint} is not in your allowed_signers",
-            f"If it is theirs, trust it with `ct-tui keys trust {principal} PUBKEY`.",
+            f"If it is theirs, trust it with `ct-tui keys trust {quote(principal)} PUBKEY`.",
         )
     return max((_judge_line(line, principal, at) for line in lines), key=lambda verdict: verdict.near)
 

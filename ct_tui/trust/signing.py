@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.errors import BadInput, TrustError
@@ -115,7 +116,7 @@ def _check_draft(draft: Draft, signer: Signer, signers: Signers, now: dt.datetim
     if verdict.state is not State.VALID:
         raise TrustError(
             f"This key may not rule as {draft.ruled_by}: {verdict.problem}.",
-            f"Trust it with `ct-tui keys trust {draft.ruled_by} '{signer.public.text}'`.",
+            f"Trust it with `ct-tui keys trust {quote(draft.ruled_by)} '{signer.public.text}'`.",
         )
 
 

@@ -155,6 +155,8 @@ def test_a_stranger_is_untrusted_with_the_way_to_trust_him(desk: Desk) -> None:
     assert verdict.state is State.UNTRUSTED
     assert "not in your allowed_signers" in verdict.problem
     assert f"keys trust {OTHER}" in verdict.remedy
+    odd = "x;rm\u00a0-rf~"
+    assert f"keys trust '{odd}' PUBKEY" in judge(load_signers(desk.user), desk.new_key(OTHER).public, odd, NOON).remedy
 
 
 def test_no_file_means_nobody_is_trusted(tmp_path: Path) -> None:
