@@ -347,6 +347,10 @@ class RulingTable:
         gone = retired([e.ruling for e in self.entries if e.ruling is not None and e.state in signed])
         return tuple(e.ruling for e in self.entries if e.valid and e.ruling is not None and e.ruling.seq not in gone)
 
+    def retired_by(self, seq: int) -> Ruling | None:
+        """The acting ruling that revokes or supersedes the one of this number, or None."""
+        return next((r for r in reversed(self.valid()) if seq in (_revoked(r), r.supersedes)), None)
+
     def problems(self) -> tuple[Entry, ...]:
         """Entries that do not act because of what they are, not because a later ruling says so."""
         return tuple(e for e in self.entries if not e.valid)
@@ -370,9 +374,12 @@ def retired(rulings: Sequence[Ruling]) -> frozenset[int]:
     for ruling in reversed(rulings):
         if ruling.seq in gone:
             continue
-        revoked = ruling.body.revokes if isinstance(ruling.body, Revoke) else None
-        gone.update(seq for seq in (revoked, ruling.supersedes) if seq is not None and seq < ruling.seq)
+        gone.update(seq for seq in (_revoked(ruling), ruling.supersedes) if seq is not None and seq < ruling.seq)
     return frozenset(gone)
+
+
+def _revoked(ruling: Ruling) -> int | None:
+    return ruling.body.revokes if isinstance(ruling.body, Revoke) else None
 
 
 class Dead(StrEnum):

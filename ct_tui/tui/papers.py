@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.queue import ItemKind
+from ct_tui.domain.rulings import Kind
 from ct_tui.tui.signs import KIND_SIGNS, STATE_SIGNS
 from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, moment, number, prose, right, say, share, stamp
 from ct_tui.tui.widgets.pictures import (
@@ -282,6 +283,18 @@ def change_paper(row: HistoryRow) -> Lines:
     yield (say("at ", "dim"), moment(row.at, "dim"))
 
 
+def standing_of(entry: Entry, table: RulingTable) -> tuple[str, str]:
+    """Whether a ruling that verifies acts: one word, and where it does not, why."""
+    if not table.trusted:
+        return "stopped", "the table is not trusted, so nothing ruled acts"
+    by = table.retired_by(entry.seq)
+    if by is not None:
+        word = "revoked" if by.kind is Kind.REVOKE else "replaced"
+        return word, f"{word} by ruling #{by.seq}"
+    acts = entry.ruling is not None and entry.ruling in table.valid()
+    return ("acts", "") if acts else ("stopped", "a later ruling took its place")
+
+
 def ruling_paper(entry: Entry, table: RulingTable, dead: Sequence[DeadAlias]) -> Lines:
     """A ruling: what it decides, why, by whom, whether it verifies, and where it stands in the chain."""
     sign, ink = STATE_SIGNS[entry.state]
@@ -298,12 +311,12 @@ def ruling_paper(entry: Entry, table: RulingTable, dead: Sequence[DeadAlias]) ->
         drawn(entry.state.value, ink),
         *((say(": ", "dim"), data(entry.problem)) if entry.problem else NOTHING),
     )
-    acts = {r.seq for r in table.valid()}
+    word, why = standing_of(entry, table)
     cannot = next((d for d in dead if d.ruling.seq == entry.seq), None)
     if cannot is not None:
         yield (say("✗ cannot act: ", "bad"), data(cannot.message))
-    elif entry.valid and entry.seq not in acts:
-        yield (say("⊘ does not act: ", "dim"), say("revoked, superseded, or the table is not trusted", "dim"))
+    elif entry.valid and word != "acts":
+        yield (say("⊘ does not act: ", "dim"), drawn(why, "dim"))
     elif entry.valid:
         yield (say("▶ acts", "ok"),)
     yield NOTHING

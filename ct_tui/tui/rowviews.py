@@ -132,8 +132,8 @@ def change_row(row: HistoryRow) -> tuple[Row, str]:
     return Row(f"change:{row.id}", row, draw, markable=False), text
 
 
-def ruling_row(entry: Entry, at: int, *, acts: bool) -> tuple[Row, str]:
-    """A ruling of the table with its state."""
+def ruling_row(entry: Entry, at: int, standing: str) -> tuple[Row, str]:
+    """A ruling of the table with its state; `standing` is the word for one that verifies."""
 
     def draw(width: int) -> Line:
         sign, ink = STATE_SIGNS[entry.state]
@@ -141,9 +141,9 @@ def ruling_row(entry: Entry, at: int, *, acts: bool) -> tuple[Row, str]:
         what = data(str(ruling.body)) if ruling is not None else data(entry.kind, "dim")
         who: Line = (data(ruling.ruled_by, "dim"),) if ruling is not None else ()
         standing_words: Line = (
-            (say("acts", "ok"),)
-            if acts
-            else (drawn(entry.state.value if not entry.valid else "replaced", ink if not entry.valid else "dim"),)
+            (drawn(standing, "ok" if standing == "acts" else "dim"),)
+            if entry.valid
+            else (drawn(entry.state.value, ink),)
         )
         cells: list[tuple[Line, int]] = [
             ((drawn(sign, ink), say(" #", "faint"), number(entry.seq, "strong")), 7),
@@ -155,5 +155,5 @@ def ruling_row(entry: Entry, at: int, *, acts: bool) -> tuple[Row, str]:
             cells.append(((blank(1), *fit(who, 25)), 26))
         return columns(width, *cells)
 
-    text = f"#{entry.seq} {entry.kind} {entry.state.value} {entry.ruling.body if entry.ruling else ''}"
+    text = f"#{entry.seq} {entry.kind} {entry.state.value} {standing} {entry.ruling.body if entry.ruling else ''}"
     return Row(f"{entry.seq}:{at}", entry, draw, markable=False), text

@@ -302,6 +302,22 @@ async def test_the_last_ruling_is_revoked_and_repeated(october: Path, user_dir: 
         assert d.desk.session.queue.get("type:software") is not None
 
 
+async def test_a_ruling_that_does_not_act_says_which_ruling_stopped_it(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("j", "1", "enter", "j", "1", "enter", "u")
+        await d.type("Wrong.")
+        await d.press("enter", "R", "j")
+        assert "revoked by ruling #3" in d.paper
+        assert "revoked" in d.lines[3]
+        assert "acts" in d.lines[4]
+        (october / "aliases" / "rulings.yaml").write_text(d.table.replace("Wrong.", "Right."))
+        await d.until(lambda: "not trusted" in d.heading("rulings-head"))
+        await d.press("G")
+        assert "the table is not trusted" in d.paper
+        assert "stopped" in d.text
+
+
 async def test_the_last_ruling_of_mine_is_revoked_in_another_session_too(october: Path, user_dir: Path) -> None:
     from tests.tui.test_plan import rule
 

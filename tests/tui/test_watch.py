@@ -111,6 +111,9 @@ async def test_a_table_written_without_a_key_is_said_on_top(october: Path, user_
         assert "✗ not trusted" in d.heading("rulings-head")
         assert "tampered" in d.text
         assert "Chain" in d.paper
+        file.write_text("- v: 1\n\ttab: x\n")
+        await d.until(lambda: "No entry can be shown" in d.text)
+        assert "Nobody ruled on this brain yet" not in d.text
 
 
 async def test_a_broken_config_is_said(october: Path) -> None:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     from ct_tui.tui.text import Line
 
+NOBODY = (
+    (say("Nobody ruled on this brain yet."),),
+    (say("f", "key"), say(" adopts the founding proposals, each or all.", "dim")),
+    (say("Q", "key"), say(" shows the open questions.", "dim")),
+)
+"""What is said where there is no table of rulings yet."""
+
 
 class RulingsScreen(Deciding):
     """The table of rulings, newest first."""
@@ -40,12 +47,10 @@ class RulingsScreen(Deciding):
         if table is None:
             return
         acting = {ruling.seq for ruling in table.valid()}
-        drawn = [ruling_row(entry, at, acts=entry.seq in acting) for at, entry in enumerate(table.entries)]
+        drawn = [ruling_row(entry, at, papers.standing_of(entry, table)[0]) for at, entry in enumerate(table.entries)]
         drawn.reverse()
         self.rows.empty = (
-            (say("Nobody ruled on this brain yet."),),
-            (say("f", "key"), say(" adopts the founding proposals, each or all.", "dim")),
-            (say("Q", "key"), say(" shows the open questions.", "dim")),
+            ((say("✗ No entry can be shown: ", "bad"), data(table.distrust)),) if table.distrust else NOBODY
         )
         self.rows.show(MemoryRows([row for row, _ in drawn], [text for _, text in drawn]))
         note: Line = (
