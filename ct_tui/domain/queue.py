@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class ItemKind(StrEnum):
@@ -72,11 +75,33 @@ class Suggestion:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Later:
+    """Suggestions for a label that are worked out whenever somebody looks: a queue may hold a hundred thousand of them.
+
+    It may be called from any thread, and takes no lock.
+    """
+
+    label: str
+    rank: Callable[[str], tuple[Suggestion, ...]]
+
+    def __call__(self) -> tuple[Suggestion, ...]:
+        """The suggestions."""
+        return self.rank(self.label)
+
+    def __eq__(self, other: object) -> bool:
+        return self() == (other() if isinstance(other, Later) else other)
+
+    def __hash__(self) -> int:
+        return hash(self())
+
+
 @dataclass(frozen=True)
 class QueueItem:
     """One question: `key` is what it is about (a label, an id), `entities` the ids it covers.
 
-    `entities` holds at most the first 1,000 ids of a large group; `count` is always the whole number.
+    `entities` holds at most the first 1,000 ids of a large group; `count` is always the whole number. `ranked` are the
+    suggestions, or what works them out.
     """
 
     kind: ItemKind
@@ -86,9 +111,14 @@ class QueueItem:
     entities: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
     why_not: tuple[str, ...] = ()
-    suggestions: tuple[Suggestion, ...] = ()
+    ranked: tuple[Suggestion, ...] | Later = ()
     first_seen: int | None = None
     data: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """The ranked targets, best first."""
+        return self.ranked() if isinstance(self.ranked, Later) else self.ranked
 
     @property
     def id(self) -> str:

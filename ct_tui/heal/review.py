@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers
@@ -10,7 +11,7 @@ from ct_tui.brain.minting import fresh_id
 from ct_tui.domain.census import display
 from ct_tui.domain.gate import GateVerdict, admit
 from ct_tui.domain.names import label_key
-from ct_tui.domain.queue import ItemKind, Queue, QueueItem, Suggestion
+from ct_tui.domain.queue import ItemKind, Later, Queue, QueueItem, Suggestion
 from ct_tui.domain.rulings import dead_aliases
 from ct_tui.domain.suggest import Basis, suggest
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ct_tui.heal.held import ProposalVerdict
     from ct_tui.heal.situation import Situation
     from ct_tui.heal.survey import Group, Survey
+
+REMEMBERED = 500
+"""Labels whose suggestions are kept once they have been worked out."""
 
 _KINDS = {kind.slug: kind for kind in ItemKind}
 # What a curator meets first: questions that one ruling settles for many, then single cases, then housekeeping.
@@ -91,7 +95,7 @@ def _proposal_item(verdict: ProposalVerdict, situation: Situation, basis: _Ranki
         (),
         (f"the librarian proposes {proposal.name!r} as {label or 'no type'!r}", verdict.cause),
         (fix,) if fix else (),
-        basis.of(label) if label and label not in situation.vocabulary else (),
+        Later(label, basis.of) if label and label not in situation.vocabulary else (),
         proposal.created_at,
         {"type": proposal.type, "paths": list(proposal.paths), "reasoning": proposal.reasoning},
     )
@@ -112,9 +116,10 @@ class _Ranking:
         for raw, count in counts:
             used[label_key(display(raw))] += count
         self._used = {name: used[label_key(name)] for name in situation.vocabulary.names}
+        # Ranked targets for a label; those that were just asked for are asked for again.
+        self.of = lru_cache(REMEMBERED)(self._rank)
 
-    def of(self, label: str) -> tuple[Suggestion, ...]:
-        """Ranked targets for a label."""
+    def _rank(self, label: str) -> tuple[Suggestion, ...]:
         situation = self.situation
         return suggest(label, Basis(situation.vocabulary, situation.acting, self._fits(label), self._used))
 
@@ -122,9 +127,7 @@ class _Ranking:
 def _item(slug: str, key: str, group: Group, basis: _Ranking) -> QueueItem:
     kind = ItemKind.MANIFEST if slug == "held" else _KINDS[slug]
     label = group.label
-    suggestions = basis.of(label) if kind in _ASK_FOR_TYPE else ()
-    if kind is ItemKind.UNLABELED:
-        suggestions = ()
+    asks = kind in _ASK_FOR_TYPE and kind is not ItemKind.UNLABELED
     types = ", ".join(f"{n} × {t}" for t, n in group.types.most_common(5))
     why = [group.why, *_trace(group)]
     if kind in {ItemKind.DEGRADED, ItemKind.SHIELDED, ItemKind.MANIFEST}:
@@ -137,7 +140,7 @@ def _item(slug: str, key: str, group: Group, basis: _Ranking) -> QueueItem:
         tuple(group.ids),
         tuple(dict.fromkeys(w for w in why if w)),
         _why_not(kind, label, basis.situation),
-        suggestions,
+        Later(label, basis.of) if asks else (),
         data={"types": dict(group.types)},
     )
 

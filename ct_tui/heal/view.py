@@ -22,9 +22,11 @@ from ct_tui.heal.review import build_queue
 from ct_tui.heal.survey import Survey, quick_tally, survey
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ct_tui.brain.connection import Brain, Db
+    from ct_tui.domain.edges import Fit
     from ct_tui.domain.lint.report import LintReport
     from ct_tui.domain.plan import Plan
     from ct_tui.domain.queue import Queue, QueueItem
@@ -104,7 +106,7 @@ class View:
                 *self._finding_items(db),
             ]
             return build_queue(
-                db, self.situation, self.found, self.type_counts, fits=self.edges.fits, held=held, extra=extra
+                db, self.situation, self.found, self.type_counts, fits=self._fits(), held=held, extra=extra
             )
 
     @kept
@@ -129,6 +131,12 @@ class View:
     def lint_report(self) -> LintReport:
         """What the curation rules find."""
         return lint.lint(self.brain, self.situation)
+
+    def _fits(self) -> Callable[[str], Mapping[str, Fit]]:
+        """What `EdgeLens.fits` says, for whoever looks later; it takes no lock: all that it reads is made here."""
+        planned, then = self.edges.planned, self.edges.then
+        planned.fit_by_type("", then)
+        return lambda label: planned.fit_by_type(label, then)
 
     def _finding_items(self, db: Db) -> tuple[QueueItem, ...]:
         """The findings as questions; of a large brain one question that says where to look."""

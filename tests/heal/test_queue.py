@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import Alias, Keep, Legalize, Retype
+from ct_tui.heal.review import build_queue
 from tests.heal.lab import day
 from tests.policy.brains import SEEDS, manifest, ref
 
@@ -309,3 +311,31 @@ def test_what_a_ruling_would_do_is_said_before_it_is_signed(desk: Lab) -> None:
         assert bench.impact(Legalize("job", "x")).moves == 0
     desk.rule(Alias("job", "role"))
     assert desk.heal().retyped == 2
+
+
+def test_suggestions_are_worked_out_for_whoever_looks_and_stay_those_of_their_state(desk: Lab) -> None:
+    """A queue may hold a hundred thousand questions of which a person looks at one."""
+    desk.case.entity("a", "persn")
+    asked: list[str] = []
+
+    def fits(label: str) -> dict[str, tuple[int, int]]:
+        asked.append(label)
+        return {}
+
+    with desk.bench() as bench:
+        view = bench.view()
+        with bench.brain.snapshot() as db:
+            queue = build_queue(db, view.situation, view.found, view.type_counts, fits=fits)
+        whole = bench.queue()
+    assert asked == []
+    item = queue.items[0]
+    assert item.suggestions[0].type == "person"
+    assert asked == ["persn"]
+    assert item.suggestions == item.suggestions
+    assert asked == ["persn"]
+    assert item == replace(item, ranked=item.suggestions)
+    assert item != replace(item, ranked=())
+    assert hash(item) == hash(replace(item, ranked=item.suggestions))
+    # The brain is closed and the rulings have moved on: what was built says what it said.
+    desk.rule(Alias("persn", "person"))
+    assert whole.items[0].suggestions == item.suggestions
