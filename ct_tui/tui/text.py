@@ -9,6 +9,7 @@ and nothing is told by ink alone.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content, Span
@@ -44,7 +45,12 @@ INKS = {
 """What each ink looks like, in the theme's variables."""
 
 LONGEST_TEXT = 4000
-"""Characters of one running text that are shown; what is beyond is counted."""
+LONGEST_TITLE = 160
+LONGEST_SENTENCE = 400
+"""Characters of one running text, a name above its evidence, and a reason that are shown."""
+
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
+_UNITS = (("k", 10**3), ("M", 10**6), ("G", 10**9))
 
 
 class Piece(NamedTuple):
@@ -68,6 +74,11 @@ def say(words: str, ink: str = "") -> Piece:
 def data(value: RawText, ink: str = "", width: int | None = None) -> Piece:
     """Any value from outside in one line, cut to `width` cells where one is given."""
     return Piece(excerpt(value, LONGEST_TEXT if width is None else width), ink)
+
+
+def titled(value: RawText, ink: str = "title") -> Piece:
+    """A name or a type above its evidence: a monstrous one is cut, so that the evidence stays in sight."""
+    return data(value, ink, LONGEST_TITLE)
 
 
 def number(value: int | None, ink: str = "") -> Piece:
@@ -176,9 +187,19 @@ def _cut_line(pieces: Line, width: int) -> Line:
 
 
 def right(piece: Piece, width: int) -> Line:
-    """A piece at the right end of `width` cells."""
-    text = cut(piece.text, width)
+    """A piece at the right end of `width` cells; a number that is wider is written shorter, never cut."""
+    text = cut(_shorter(piece.text, width), width)
     return (Piece(" " * (width - cell_width(text))), Piece(text, piece.ink))
+
+
+def _shorter(text: str, width: int) -> str:
+    """A grouped number in `width` cells: without its commas where that is enough, else in thousands or millions."""
+    if len(text) <= width or not _GROUPED.match(text):
+        return text
+    value = int(text.replace(",", ""))
+    unit, size = next(((unit, size) for unit, size in _UNITS if value < size * 1000), _UNITS[-1])
+    forms = (str(value), f"{value // (size // 10) / 10}{unit}", f"{value // size}{unit}")
+    return next((form for form in forms if len(form) <= width), text)
 
 
 def wrapped(line: Line, width: int, indent: int = 0) -> Iterator[Line]:

@@ -238,6 +238,21 @@ def test_right_alignment_is_by_cells() -> None:
     assert plain(right(data("日"), 5)) == "   日"
 
 
+@pytest.mark.parametrize(
+    ("value", "width", "shown"),
+    [
+        (99_999, 6, "99,999"),
+        (300_043, 6, "300043"),
+        (300_043, 5, " 300k"),
+        (1_234_567, 6, "  1.2M"),
+        (999_999_999, 6, "999.9M"),
+        (12_345_678_901, 6, " 12.3G"),
+    ],
+)
+def test_a_number_is_written_shorter_but_never_cut(value: int, width: int, shown: str) -> None:
+    assert plain(right(number(value), width)) == shown
+
+
 def test_every_ink_is_known_to_every_theme() -> None:
     from ct_tui.tui.theme import DARK, DEFAULTS, LIGHT
 
