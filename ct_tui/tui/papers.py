@@ -8,7 +8,23 @@ from typing import TYPE_CHECKING
 from ct_tui.domain.queue import ItemKind
 from ct_tui.domain.rulings import Kind
 from ct_tui.tui.signs import KIND_SIGNS, STATE_SIGNS
-from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, fit, moment, number, prose, right, say, share, stamp
+from ct_tui.tui.text import (
+    LONGEST_SENTENCE,
+    NOTHING,
+    blank,
+    counted,
+    data,
+    drawn,
+    fit,
+    moment,
+    number,
+    prose,
+    right,
+    say,
+    share,
+    stamp,
+    titled,
+)
 from ct_tui.tui.widgets.pictures import (
     Parts,
     chain,
@@ -45,7 +61,7 @@ def heading(words: str, note: Line = NOTHING) -> Line:
 
 def question_paper(item: QueueItem, entities: Sequence[EntityView] | None, *, deferred: bool = False) -> Lines:
     """A question: what it is about, then all that speaks for an answer."""
-    yield (data(item.label, "title"),)
+    yield (titled(item.label),)
     put_off = (say(" · put off for this session", "dim"),) if deferred else NOTHING
     entities_counted = counted(item.count, "entity", "entities")
     what = counted(item.count, "finding") if item.kind is ItemKind.FINDING else entities_counted
@@ -77,7 +93,7 @@ def reason_lines(words: str, reasons: Sequence[str]) -> Lines:
     if reasons:
         yield (drawn(words, "head"),)
         for reason in reasons:
-            yield (say("  · ", "faint"), data(reason))
+            yield (say("  · ", "faint"), data(reason, width=LONGEST_SENTENCE))
         yield NOTHING
 
 
@@ -125,7 +141,7 @@ def _evidence(item: QueueItem, entities: Sequence[EntityView] | None) -> Lines:
 def brief(entity: EntityView) -> Lines:
     """An entity among others: its name, summary, first quotes and edges."""
     shield = (blank(1), say("◇ shielded", "dim")) if entity.shielded else NOTHING
-    yield (blank(2), data(entity.name, "strong"), *shield, blank(2), data(entity.id, "faint"))
+    yield (blank(2), titled(entity.name, "strong"), *shield, blank(2), data(entity.id, "faint"))
     if entity.summary.strip():
         yield (blank(4), data(entity.summary))
     quotes = [quote for fact in entity.facts for quote in fact.quotes if quote.text][:MOST_QUOTES]
@@ -163,7 +179,7 @@ def _edge(edge: EdgeView, indent: int) -> Line:
         say("→ " if edge.outgoing else "← ", "faint"),
         data(edge.edge_type, "dim"),
         blank(1),
-        data(edge.other_name or edge.other_id),
+        titled(edge.other_name or edge.other_id, ""),
         say(" (", "faint"),
         data(edge.other_type, "type"),
         say(")", "faint"),
@@ -173,8 +189,8 @@ def _edge(edge: EdgeView, indent: int) -> Line:
 
 def entity_paper(entity: EntityView) -> Lines:
     """An entity with everything that stands behind it."""
-    yield (data(entity.name, "title"),)
-    yield (data(entity.type, "type"), say(" · ", "faint"), data(entity.id, "dim"))
+    yield (titled(entity.name),)
+    yield (titled(entity.type, "type"), say(" · ", "faint"), data(entity.id, "dim"))
     yield (
         say("minted ", "dim"),
         moment(entity.created_at, "dim"),
@@ -227,7 +243,7 @@ def _edges(edges: Sequence[EdgeView]) -> Lines:
 
 def type_paper(row: TypeCount, vocabulary: Vocabulary | None) -> Lines:
     """A type of the census: what it is to the ontology and what becomes of its entities."""
-    yield (data(row.raw if not isinstance(row.raw, bytes) else row.type, "title"),)
+    yield (titled(row.raw if not isinstance(row.raw, bytes) else row.type),)
     yield (*standing(row), say(" · ", "faint"), counted(row.count, "live entity", "live entities"))
     yield NOTHING
     node = vocabulary.by_key.get(row.type.strip().lower()) if vocabulary is not None else None
@@ -266,7 +282,7 @@ def _disposition(row: TypeCount) -> Lines:
 
 def life_paper(ledger: Ledger) -> Lines:
     """An entity's time line, from its mint to now."""
-    yield (data(ledger.name, "title"),)
+    yield (titled(ledger.name),)
     yield (data(ledger.type, "type"), say(" · ", "faint"), data(ledger.id, "dim"))
     if ledger.asked is not None:
         yield (say("≡ asked for ", "dim"), data(ledger.asked, "dim"), say(", which was merged into it", "dim"))
@@ -278,7 +294,7 @@ def life_paper(ledger: Ledger) -> Lines:
 
 def change_paper(row: HistoryRow) -> Lines:
     """One change, while the entity's whole ledger is still being read."""
-    yield (data(row.name or row.entity_id, "title"),)
+    yield (titled(row.name or row.entity_id),)
     yield change_line(row)
     yield (say("at ", "dim"), moment(row.at, "dim"))
 
@@ -303,7 +319,7 @@ def ruling_paper(entry: Entry, table: RulingTable, dead: Sequence[DeadAlias]) ->
         say("#", "title"),
         number(entry.seq, "title"),
         blank(1),
-        data(str(ruling.body) if ruling else entry.kind, "title"),
+        titled(str(ruling.body) if ruling else entry.kind),
     )
     yield (
         drawn(sign, ink),

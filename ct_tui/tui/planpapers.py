@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ct_tui.domain.plan import EdgeChange, ManifestChange, RedirectChange, TypeChange
 from ct_tui.tui.papers import brief, heading
-from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, prose, say, stamp
+from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, prose, say, stamp, titled
 from ct_tui.tui.widgets.planrows import Left, Merged, Stream
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plan_paper(thing: object, laid: Laid, table: RulingTable | None, known: Evid
 
 
 def _stream_paper(stream: Stream, laid: Laid, table: RulingTable | None) -> Lines:
-    yield (data(stream.from_type, "title"), say(" → ", "title"), data(stream.to_type, "title"))
+    yield (titled(stream.from_type), say(" → ", "title"), titled(stream.to_type))
     yield (counted(len(stream.changes), "entity", "entities"), say(" · ", "faint"), data(stream.kind.value, "dim"))
     yield NOTHING
     seqs = {laid.plan.changes[at].ruling for at in stream.changes[:1000]}
@@ -63,9 +63,9 @@ def _stream_paper(stream: Stream, laid: Laid, table: RulingTable | None) -> Line
 
 
 def _change_paper(change: TypeChange, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
-    yield (data(change.name, "title"),)
-    yield (say("− ", "bad"), data(change.from_type, "bad"))
-    yield (say("+ ", "ok"), data(change.to_type, "ok"))
+    yield (titled(change.name),)
+    yield (say("− ", "bad"), titled(change.from_type, "bad"))
+    yield (say("+ ", "ok"), titled(change.to_type, "ok"))
     yield (data(change.why, "dim"),)
     yield NOTHING
     yield from _authority(change.ruling, table)
@@ -91,7 +91,7 @@ def _merged_paper(merged: Merged, laid: Laid, table: RulingTable | None) -> Line
 
 
 def _redirect_paper(change: RedirectChange, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
-    yield (data(change.name, "title"), blank(2), data(change.entity, "dim"))
+    yield (titled(change.name), blank(2), data(change.entity, "dim"))
     if change.before is not None:
         yield (say("− ", "bad"), say("leads to "), data(change.before, "bad"))
     if change.after is not None:

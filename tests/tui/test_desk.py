@@ -143,6 +143,16 @@ async def test_a_filter_that_leaves_no_row_says_so_and_not_that_nothing_waits(oc
         assert d.desk.rows.count == 37
 
 
+async def test_a_filter_that_is_kept_stays_in_sight(october: Path) -> None:
+    async with deck(october, (80, 24)) as d:
+        await d.press("/")
+        await d.type("agent")
+        await d.press("enter")
+        assert f"/agent {d.desk.rows.count} of 37" in d.text
+        await d.press("escape")
+        assert "/agent" not in d.text
+
+
 async def test_a_mark_of_all_says_what_it_could_not_mark_yet(october: Path) -> None:
     with closing(sqlite3.connect(october / "brain.db")) as db, db:
         rows = [(f"ent_g{number:04}", f"G {number}", "group") for number in range(450)]

@@ -111,6 +111,18 @@ async def test_a_name_of_five_megabytes_stalls_nothing(october: Path) -> None:
         assert d.desk.question == "type:huge"
 
 
+async def test_the_evidence_stays_in_sight_below_a_monstrous_type_or_name(october: Path) -> None:
+    add_entity(october / "brain.db", "ent_huge", "n" * 10_000, "t" * 10_000)
+    async with deck(october, (80, 24)) as d:
+        await d.go_to("type:" + "t" * 10_000)
+        assert "Why it is here" in d.text
+        assert "…" in d.text
+        await d.press("l", "j", "enter")
+        assert "Facts 0" in d.text
+        await d.press("i", "G")
+        assert "t" * 20 in d.text, "the raw row still shows it"
+
+
 async def test_ids_that_are_no_identifiers_work(october: Path, user_dir: Path) -> None:
     make_key(october, user_dir)
     add_entity(october / "brain.db", "entity::9f/é 1", "Odd id", "odd")

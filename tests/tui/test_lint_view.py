@@ -115,6 +115,13 @@ async def test_the_header_counts_severities_and_rules_in_signs_and_words(october
         assert lint.shown == len(report.findings)
 
 
+async def test_the_finding_under_the_cursor_is_in_sight_in_the_least_room(october: Path) -> None:
+    async with deck(october, (40, 10)) as d:
+        await d.press("L")
+        await d.settle()
+        assert any(line.startswith("▸") for line in d.lines)
+
+
 async def test_rules_and_severities_narrow_the_list(october: Path) -> None:
     report = report_of(october)
     async with deck(october) as d:

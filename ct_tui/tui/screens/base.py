@@ -261,10 +261,16 @@ class ViewScreen(Screen[None]):
         return action.keys[0], shown, action.title, not action.against(self)
 
     def _marks_line(self) -> Line:
-        marks = len(self.rows.marks)
-        if self.rows.ranging:
-            return (say("range: v ends it ", "warn"),)
-        return (say("● ", "warn"), counted(marks, "mark", ink="warn"), say(" ")) if marks else NOTHING
+        """What holds for the list in front: a filter that was kept, a range, marks."""
+        rows = self.rows
+        kept: Line = NOTHING
+        if rows.needle and not self.query_one("#filter").display:
+            kept = (say("/", "key"), data(rows.needle, "warn", 20), say(" "), number(rows.count, "dim"))
+            kept += (say(" of ", "dim"), number(len(rows.all_rows), "dim"), say(" "))
+        if rows.ranging:
+            return (*kept, say("range: v ends it ", "warn"))
+        marks = len(rows.marks)
+        return (*kept, *((say("● ", "warn"), counted(marks, "mark", ink="warn"), say(" ")) if marks else NOTHING))
 
     def _show_topbar(self) -> None:
         session = self.session

@@ -13,7 +13,7 @@ from ct_tui.domain.errors import BadInput
 from ct_tui.tui.messages import QuotesRead, RawRead, WhyRead
 from ct_tui.tui.screens.base import ViewScreen
 from ct_tui.tui.sources import editor_command, open_outside, opener_command, place_of
-from ct_tui.tui.text import NOTHING, blank, counted, data, fit, number, prose, say
+from ct_tui.tui.text import LONGEST_SENTENCE, NOTHING, blank, counted, data, fit, number, prose, say, titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,13 +165,13 @@ def _why_lines(
     lines: list[Line] = []
     if entity is not None:
         lines += [
-            (data(entity.name, "strong"), blank(2), data(entity.type, "type"), blank(2), data(entity.id, "dim")),
+            (titled(entity.name, "strong"), blank(2), titled(entity.type, "type"), blank(2), data(entity.id, "dim")),
             NOTHING,
         ]
     for heading, reasons in (("Why it is here", why), ("Why not something else", why_not)):
         if reasons:
             lines.append((say(heading, "head"),))
-            lines += [(say("  · ", "faint"), data(reason)) for reason in reasons]
+            lines += [(say("  · ", "faint"), data(reason, width=LONGEST_SENTENCE)) for reason in reasons]
             lines.append(NOTHING)
     if steps:
         lines.append((say("The ladder, rung by rung", "head"),))
