@@ -145,9 +145,11 @@ def null_types(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:
 
 
 def live_by_ids(db: Db, schema: Schema, ids: Iterable[str]) -> list[EntityRow]:
-    """The live entities among the given ids."""
-    db.fill_ids(ids)
-    return [EntityRow(*row) for row in db.rows(live(db, schema, sql.LIVE_BY_ID))]
+    """The live entities among the given ids, in row order."""
+    wanted = list(ids)
+    db.fill_ids(wanted)
+    statement = sql.joined(sql.LIVE_BY_ID, few=len(wanted) <= FEW)
+    return [EntityRow(*row) for row in db.rows(live(db, schema, statement))]
 
 
 def all_live(db: Db, schema: Schema) -> Iterator[tuple[Any, ...]]:

@@ -50,8 +50,8 @@ WANTED = (
 )
 ALL_LIVE = "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e WHERE {live}"
 LIVE_BY_ID = (
-    "SELECT e.rowid, e.id, e.name, e.entity_type FROM curated_entities e "
-    "JOIN temp.ct_tui_ids i ON e.id = i.id WHERE {live}"
+    "SELECT e.rowid, e.id, e.name, e.entity_type FROM temp.ct_tui_ids i {join} curated_entities e ON e.id = i.id "
+    "WHERE {live} ORDER BY e.rowid"
 )
 IDS_OF_TYPE = "SELECT e.id FROM curated_entities e WHERE {live} AND {same_type} ORDER BY e.id"
 PAGE_OF_TYPE = (
