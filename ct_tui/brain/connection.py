@@ -430,6 +430,9 @@ def explain(path: Path, error: Exception) -> BrainError:
     return BrainError(f"{path}: {text}")
 
 
+NOT_TAKEN = "look at the triggers in the brain: one of them keeps rows out"
+"""What to do where a write that met no obstacle left no row."""
+
 _WAL_REMEDY = "a brain in WAL mode needs its -wal and -shm files, or a folder in which they can be made"
 
 

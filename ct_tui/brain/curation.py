@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import models, own, sql
 from ct_tui.brain import sql_curation as q
+from ct_tui.brain.connection import NOT_TAKEN
 from ct_tui.brain.readers import CHUNK, among, end_names, live, live_by_ids
 from ct_tui.domain.assertions import Existing, NameRow, Window
 from ct_tui.domain.census import display, readable
 from ct_tui.domain.duplicates import Candidate, Compression, cycle_ids
+from ct_tui.domain.errors import BrainError
 from ct_tui.domain.history import MergeStep
 from ct_tui.domain.lint.facts import MS_CEILING, MS_WRITTEN_FLOOR, S_CEILING, KnownSources
 from ct_tui.domain.lint.model import EdgeRow, EntityRow, FactRow
@@ -256,9 +258,9 @@ class RedirectLog:
     _rows: list[dict[str, Any]] = field(default_factory=list, init=False)
 
     def put(self, loser: str, survivor: str, ruling: int | None = None) -> None:
-        """Redirect as the app does: whatever stood there is replaced."""
+        """Redirect as the app does: whatever stood there is replaced. Raises BrainError where a trigger swallows it."""
         before = self.db.scalar(q.REDIRECT_OF, (loser,))
-        self.db.execute(q.REDIRECT_PUT, (loser, survivor, self.at))
+        self._require(self.db.execute(q.REDIRECT_PUT, (loser, survivor, self.at)), loser)
         self._note(loser, before, survivor, ruling)
 
     def change(self, change: RedirectChange) -> Conflict | None:
@@ -284,7 +286,7 @@ class RedirectLog:
         for loser, target in sorted(leading_on):
             end = redirects.survivor(loser)
             if isinstance(end, str) and end != target:
-                self.db.execute(q.REDIRECT_SWAP, (end, loser, target))
+                self._require(self.db.execute(q.REDIRECT_SWAP, (end, loser, target)), loser)
                 self._note(loser, target, end, None)
                 rewrites.append((loser, target, end))
         return Compression(tuple(rewrites), cycle_ids(redirects))
@@ -293,6 +295,11 @@ class RedirectLog:
         """Write the history rows; to be called once, at the end of the transaction."""
         for row in self._rows:
             self.db.do(models.MergeRow.insert(**row))
+
+    @staticmethod
+    def _require(done: int, loser: str) -> None:
+        if done != 1:
+            raise BrainError(f"the brain did not take in the redirect of {loser}", NOT_TAKEN)
 
     def _note(self, loser: str, before: str | None, after: str | None, ruling: int | None) -> None:
         common = {"run": self.run, "by": self.by, "at": self.at, "ruling": ruling}

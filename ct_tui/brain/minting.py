@@ -10,6 +10,8 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from ct_tui.brain import readers, sql
+from ct_tui.brain.connection import NOT_TAKEN
+from ct_tui.domain.errors import BrainError
 from ct_tui.domain.ladder import Unreadable
 from ct_tui.domain.manifest import TIER_FACT, Manifests
 from ct_tui.domain.redirects import Redirects
@@ -62,8 +64,13 @@ def stamp_initial_watermark(db: Db, watermark: str) -> None:
 
 
 def insert_entity(db: Db, entity_id: str, name: str, label: str, summary: str, at: int, *, upsert: bool) -> None:
-    """Write one entity; with `upsert` an existing one gets name and summary, and keeps its type."""
-    db.execute(sql.ENTITY_UPSERT if upsert else sql.ENTITY_INSERT, (entity_id, name, label, summary, at, at))
+    """Write one entity; with `upsert` an existing one gets name and summary, and keeps its type.
+
+    Raises BrainError where the brain has a trigger that swallows the row.
+    """
+    statement = sql.ENTITY_UPSERT if upsert else sql.ENTITY_INSERT
+    if db.execute(statement, (entity_id, name, label, summary, at, at)) != 1:
+        raise BrainError("the brain did not take the entity in, so nothing was written", NOT_TAKEN)
 
 
 def entity_exists(db: Db, entity_id: str) -> bool:

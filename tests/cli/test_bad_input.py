@@ -339,3 +339,13 @@ def test_the_doctor_names_a_table_that_is_only_read(ct: Ct) -> None:
         db.execute("DROP TABLE documents")
     warned = [c for c in ct.json("doctor")["checks"] if c["name"] == "schema"]
     assert [(c["state"], "no table documents" in c["message"]) for c in warned] == [("warn", True)]
+
+
+def test_an_entity_that_a_trigger_swallows_is_not_said_to_be_written(founded: Ct) -> None:
+    founded.json("heal", "--yes")
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
+        db.execute("CREATE TRIGGER swallow BEFORE INSERT ON curated_entities BEGIN SELECT RAISE(IGNORE); END")
+        ledger = db.execute("SELECT COUNT(*) FROM entity_type_origin").fetchone()
+    assert "did not take the entity in" in founded.refused("mint", "Nobody", "--type", "wizard")
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
+        assert db.execute("SELECT COUNT(*) FROM entity_type_origin").fetchone() == ledger

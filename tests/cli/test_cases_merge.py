@@ -58,6 +58,13 @@ def test_md02_a_write_that_fails_is_in_the_report_and_exits_1(case: Case, twins:
     assert "made to fail" in done["error"]
 
 
+def test_a_write_that_a_trigger_swallows_is_no_merge(case: Case, twins: Ct) -> None:
+    case.run("CREATE TRIGGER swallow BEFORE INSERT ON entity_redirects BEGIN SELECT RAISE(IGNORE); END")
+    done = twins.json("duplicates", "--yes", code=1)
+    assert (done["merged_groups"], done["redirects_written"], redirects(case)) == (0, [], [])
+    assert "did not take in the redirect" in done["error"]
+
+
 def test_md06_md08_conflicts_wait_for_a_human(case: Case, twins: Ct) -> None:
     for entity, label, summary in (("ent_b1", "person", "x"), ("ent_b2", "concept", "x")):
         named(case, entity, "Bo", label, summary)
