@@ -447,10 +447,16 @@ def is_live_end(db: Db, entity_id: str) -> bool:
 
 
 def put_edge(db: Db, edge: str, subject: str, target: str, relation: str, now_ms: int) -> str:
-    """Write an edge anchored at its subject; gives its id, or that of the same edge where it stands already."""
+    """Write an edge anchored at its subject; gives its id, or that of the same edge where it stands already.
+
+    Raises BrainError where the brain has a trigger that swallows the row.
+    """
     if db.execute(q.EDGE_PUT, (edge, subject, subject, target, relation, now_ms)) == 1:
         return edge
-    return display(db.scalar(q.EDGE_SAME, (subject, subject, target, relation)))
+    same = db.scalar(q.EDGE_SAME, (subject, subject, target, relation))
+    if same is None:
+        raise BrainError("the brain did not take the edge in, so nothing was written", NOT_TAKEN)
+    return display(same)
 
 
 def edge_exists(db: Db, edge: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers, sql
+from ct_tui.brain.connection import NOT_TAKEN
 from ct_tui.brain.minting import entity_exists
 from ct_tui.domain.errors import BadInput, BrainError, CtTuiError, NothingFound, PolicyError
 from ct_tui.domain.holds import hold_text, vocabulary_hold
@@ -217,13 +218,18 @@ def _set_entity(db: Db, schema: Schema, request: SetRequest, mode: Mode, at: int
     target = resolve_entity(db, schema, request.entity or "")
     done = replace(done, resolved_entity=_differs(target, request.entity))
     if mode is Mode.OFF:
-        db.execute(sql.OPT_OUT_PUT, (target, OPT_OUT_REASON, at))
+        _require_taken(db.execute(sql.OPT_OUT_PUT, (target, OPT_OUT_REASON, at)), "the opt-out")
         return replace(done, optout_written=True)
     text = strict_copy(db, schema, target, request.fallback)
     deleted = _drop_opt_outs(db, schema, target)
-    db.execute(sql.MANIFEST_PUT, (target, text, at))
+    _require_taken(db.execute(sql.MANIFEST_PUT, (target, text, at)), "the manifest row")
     written = request.fallback is not None
     return replace(done, optout_deleted=deleted, manifest_row_written=True, fallback_written=written)
+
+
+def _require_taken(rows: int, what: str) -> None:
+    if rows != 1:
+        raise BrainError(f"the brain did not take {what} in, so nothing was written", NOT_TAKEN)
 
 
 def _drop_opt_outs(db: Db, schema: Schema, target: str) -> bool:

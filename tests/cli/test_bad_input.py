@@ -349,3 +349,20 @@ def test_an_entity_that_a_trigger_swallows_is_not_said_to_be_written(founded: Ct
     assert "did not take the entity in" in founded.refused("mint", "Nobody", "--type", "wizard")
     with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
         assert db.execute("SELECT COUNT(*) FROM entity_type_origin").fetchone() == ledger
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("ct_entity_optouts", ["ontology", "set", "--mode", "off", "--entity", "ENTITY"]),
+        ("llm_wiki_entity_manifests", ["ontology", "set", "--mode", "strict", "--entity", "ENTITY"]),
+        ("llm_wiki_edges", ["assert", "Mira", "knows", "Jonas", "--provenance", "chat:1", "--yes"]),
+    ],
+    ids=["opt-out", "manifest", "edge"],
+)
+def test_whatever_a_trigger_swallows_is_an_error(founded: Ct, table: str, words: list[str]) -> None:
+    founded.json("heal", "--yes")
+    entity = some_entity(founded.brain, "role")
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
+        db.execute(f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT RAISE(IGNORE); END")
+    assert "did not take" in founded.refused(*(entity if word == "ENTITY" else word for word in words))
