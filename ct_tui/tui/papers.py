@@ -270,7 +270,7 @@ def _disposition(row: TypeCount) -> Lines:
         (parts.moving, "╍ ", "bar-move", target),
         (parts.asked, "━ ", "bar-ask", (say("wait for a ruling"),)),
         (row.shielded, "┄ ", "bar-spared", (say("are shielded: reported, never retyped"),)),
-        (row.report_only, "┄ ", "bar-spared", (say("lie in folders that are off: reported only"),)),
+        (row.report_only, "┄ ", "bar-spared", (say("have lost a source: reported only"),)),
         (row.kept, "┄ ", "bar-spared", (say("are kept by a ruling"),)),
         (row.held, "┄ ", "bar-spared", (say("are held: the policy cannot decide"),)),
         (parts.unreadable, "! ", "bar-unreadable", (say("are unreadable and never written"),)),

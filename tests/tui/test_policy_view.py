@@ -319,6 +319,31 @@ async def test_drift_is_confirmed_then_the_plan_is_applied(october: Path, user_d
         assert "Policy drift" not in d.text
 
 
+async def test_a_confirmed_drift_can_be_stamped_although_the_plan_changes_no_row(october: Path, user_dir: Path) -> None:
+    from ct_tui.domain.rulings import Legalize
+    from tests.tui.test_plan import apply, rule
+
+    rule(october, user_dir, Legalize("document", "A text.", None, ("seed-family",)))
+    config = october / "config.json"
+    config.write_text('{"vault_path": "/vault"}')
+    async with deck(october) as d:
+        await apply(d)
+        config.write_text('{"vault_path": "/vault", "ingest": {"folder_ontology": {"nowhere": "off"}}}')
+        await d.until(lambda: "Policy drift" in d.text)
+        await d.settle()
+        assert "0 changes" in d.heading("plan-head")
+        assert "have lost a source" in d.text
+        await d.press("O", "c", "y", "P", "a")
+        assert d.front == "ConfirmDialog"
+        assert "which you confirmed" in d.text
+        await d.press("y")
+        await d.until(lambda: "✓ Written" in d.text)
+        await d.press("enter")
+        assert "Policy drift" not in d.text
+        await d.press("a")
+        assert "The plan is empty" in d.said
+
+
 async def test_a_waived_drift_only_brings_the_manifests_up_to_date(october: Path, user_dir: Path) -> None:
     from ct_tui.domain.rulings import Alias
     from ct_tui.heal.workbench import Workbench

@@ -50,10 +50,16 @@ class PlanScreen(Looking, ViewScreen):
 
     @property
     def subject(self) -> str:
-        """What is under the cursor; `empty` where the plan writes nothing."""
-        if self._laid is not None and self._laid.plan.empty:
+        """What is under the cursor; `empty` where the plan writes nothing, not even the stamp of a drifted policy."""
+        if self._laid is not None and self._laid.plan.empty and not self._stamps:
             return "empty"
         return "entity" if self.entity_id else "change" if self.row is not None else ""
+
+    @property
+    def _stamps(self) -> bool:
+        """Whether applying stamps the policy as it is now, which ends a drift although no row changes."""
+        report = self.session.report
+        return self._undo is None and report is not None and report.drift is not None
 
     @property
     def entity_id(self) -> str:

@@ -100,8 +100,8 @@ def lay_out(plan: Plan) -> Laid:
         Left(
             plan.report_only,
             "◇",
-            "lie in folders that are off",
-            "Their sources are under a folder rule: reported only.",
+            "have lost a source",
+            "A source of theirs no longer resolves and may have lain in a folder that is off: reported, never retyped.",
         ),
         Left(plan.held, "‖", "are held", "The policy or a manifest cannot decide about them."),
         Left(plan.unreadable, "!", "are unreadable", "Their id, name or type is no text: never written."),
