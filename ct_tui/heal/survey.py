@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SAMPLE = 1_000
 """How many ids a group keeps; its count is always whole."""
 
-BATCH = 10_000
+BATCH = 2_000
 """Rows that are judged together."""
 
 HELD_ROWS = 250_000

@@ -38,6 +38,7 @@ pytestmark = pytest.mark.bench
 
 ENTITIES = int(os.environ.get("CT_TUI_BENCH_ENTITIES", "100000"))
 CURATOR = "curator@bench.invalid"
+FOLDERS = {"immutable-source-files/ops": "off", "immutable-source-files/people": "strict"}
 LIVE = "deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM entity_redirects r WHERE r.entity_id = curated_entities.id)"
 
 
@@ -124,10 +125,7 @@ def test_plan_without_folder_rules(grown: Places) -> None:
 
 def test_plan_with_folder_rules(copy: Places) -> None:
     config = json.loads(copy.config.read_text(encoding="utf-8"))
-    config["ingest"]["folder_ontology"] = {
-        "immutable-source-files/ops": "off",
-        "immutable-source-files/people": "strict",
-    }
+    config["ingest"]["folder_ontology"] = FOLDERS
     copy.config.write_text(json.dumps(config), encoding="utf-8")
     statement = "SELECT entity_id, source_ref FROM llm_wiki_entries WHERE deleted_at IS NULL"
     floor = best(lambda: stream(copy.brain, statement))
@@ -217,3 +215,74 @@ def test_version_starts_fast() -> None:
     floor = best(lambda: run("-c", "import click"), 10)
     assert compare("--version", best(lambda: run("-m", "ct_tui", "--version"), 10), floor, 2) == []
     assert compare("--help", best(lambda: run("-m", "ct_tui", "--help"), 10), floor, 2) == []
+
+
+BARE = """
+import asyncio
+from textual.app import App
+from textual.widgets import DataTable
+
+class Bare(App):
+    def compose(self):
+        yield DataTable()
+
+    def on_mount(self):
+        table = self.query_one(DataTable)
+        table.add_columns("a", "b")
+        for row in range(50):
+            table.add_row(str(row), "x")
+
+async def main():
+    async with Bare().run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+
+asyncio.run(main())
+"""
+
+OURS = """
+import sys
+from pathlib import Path
+import ct_tui.tui.app
+from ct_tui.heal.workbench import Workbench
+from ct_tui.policy.paths import Places
+
+brain, config, user, *questions = sys.argv[1:]
+folder = Path(brain).parent
+with Workbench(Places(Path(brain), Path(config), folder / "aliases", Path(user))) as bench:
+    for question in questions:
+        {"census": bench.census, "plan": bench.plan, "queue": bench.queue,
+         "first": lambda: bench.queue(first=True)}[question]()
+"""
+
+
+PEAK = """
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+# What getrusage calls the peak begins with that of the process which started this one.
+
+
+def peak(script: str, *arguments: str) -> float:
+    """The peak of a process of its own, in megabytes."""
+    return int(run("-c", script + PEAK, *arguments).stdout) / 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read where Linux tells it")
+def test_memory(grown: Places, tmp_path: Path) -> None:
+    """The peak of a process that opens the brain as the application does, with and without folder rules."""
+    bare = peak(BARE)
+    rules = tmp_path / "config.json"
+    config = json.loads(grown.config.read_text(encoding="utf-8"))
+    config["ingest"]["folder_ontology"] = FOLDERS
+    rules.write_text(json.dumps(config), encoding="utf-8")
+    over = []
+    for what, path, questions in (
+        ("opening", grown.config, ("census", "first", "plan")),
+        ("opening, folder rules", rules, ("census", "first", "plan")),
+        ("whole queue", grown.config, ("census", "first", "queue")),
+        ("whole queue, folder rules", rules, ("census", "first", "queue")),
+    ):
+        ours = peak(OURS, str(grown.brain), str(path), str(grown.user_dir), *questions)
+        line = f"{what:<34} {ours:9.0f} MB   bare  {bare:9.0f} MB   {ours - bare:5.0f} MB more (at most 150)"
+        sys.stdout.write(f"\n{line}\n")
+        over += [line] if ours > bare + 150 else []
+    assert over == []
