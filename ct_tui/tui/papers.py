@@ -6,7 +6,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ct_tui.domain.queue import ItemKind
-from ct_tui.domain.rulings import Kind
 from ct_tui.tui.signs import KIND_SIGNS, STATE_SIGNS
 from ct_tui.tui.text import (
     LONGEST_SENTENCE,
@@ -301,6 +300,9 @@ def change_paper(row: HistoryRow) -> Lines:
 
 def standing_of(entry: Entry, table: RulingTable) -> tuple[str, str]:
     """Whether a ruling that verifies acts: one word, and where it does not, why."""
+    # The rules of rulings are a large import, which the first paint does not wait for.
+    from ct_tui.domain.rulings import Kind
+
     if not table.trusted:
         return "stopped", "the table is not trusted, so nothing ruled acts"
     by = table.retired_by(entry.seq)
