@@ -60,6 +60,13 @@ if TYPE_CHECKING:
     from ct_tui.tui.views import View
 
 POLL_SECONDS = 0.5
+
+RETRY_SECONDS = 3.0
+"""How long after a reading that failed the brain is read again, although nobody wrote it."""
+
+PARTS = frozenset({"reading the census", "reading the queue", "reading the ledger", "reading the rulings"})
+"""What is read of the brain, in the words that say so where it fails."""
+
 PATIENCE_SECONDS = 2.0
 """How long leaving waits for what is being read."""
 
@@ -104,6 +111,9 @@ class Workstation(App[int], inherit_bindings=False):
         self.linting = Linting(self)
         self.comparing = Comparing(self)
         self._reading = False
+        self._fault: CtTuiError | None = None
+        """The first thing that failed in the reading that goes on."""
+        self._retry_at = 0.0
         self._read_again = False
         self._behind = False
         self._showing = False
@@ -173,6 +183,7 @@ class Workstation(App[int], inherit_bindings=False):
             self._read_again = True
             return
         self._reading = True
+        self._fault = None
         bench = self.session.bench
         # The first time each part is shown as soon as it is read; later what is read quickly is shown together.
         batch = Batch(self, TOGETHER_SECONDS if self.session.table is not None else 0)
@@ -219,6 +230,10 @@ class Workstation(App[int], inherit_bindings=False):
 
     def _end_reading(self) -> None:
         self._reading = False
+        if self._fault is not None or self.session.stale is not None:
+            self.session.stale = self._fault
+            self._retry_at = time.monotonic() + RETRY_SECONDS
+            self.show_session()
         if self._read_again:
             self._read_again = False
             self.read_all()
@@ -245,9 +260,13 @@ class Workstation(App[int], inherit_bindings=False):
         if message.doing in {"reading the census", "reading the queue"}:
             self.session.forget()
             self.show_session()
+        known = self.session.stale
+        if message.doing in PARTS:
+            self._fault = self._fault or message.error
         if message.doing == "reading the rulings":
             self._end_reading()
-        self.report(message.error)
+        if message.doing not in PARTS or known is None or known.message != message.error.message:
+            self.report(message.error)
 
     def show_session(self, *, renew: bool = False) -> None:
         """Let every view show what is known now: once, after what waits to be handled, or when the view is seen again.
@@ -305,6 +324,8 @@ class Workstation(App[int], inherit_bindings=False):
     def _poll(self) -> None:
         self._tidying.tidy(resting=self.resting)
         bench = self.session.bench
+        if self.session.stale is not None and time.monotonic() > self._retry_at:
+            self.read_all()
         if bench is not None and self._watching.idle:
             self._watching.put(errand(lambda: Noticed(bench.poll()), self._failed("watching the brain"), self), "poll")
 

@@ -39,6 +39,8 @@ class Session:
     bench: Workbench | None = None
     trouble: CtTuiError | None = None
     gone: bool = False
+    stale: CtTuiError | None = None
+    """Why the last reading of the brain failed; what is shown is of the one before. None where it did not."""
     report: CensusReport | None = None
     queue: Queue | None = None
     history: tuple[HistoryRow, ...] | None = None

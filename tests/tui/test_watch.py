@@ -73,6 +73,19 @@ async def test_a_row_that_vanishes_leaves_the_cursor_on_a_neighbour(october: Pat
         assert d.desk.question == "type:process"
 
 
+async def test_what_could_not_be_read_again_is_said_to_be_of_before_until_it_is_read(october: Path) -> None:
+    async with deck(october) as d:
+        d.do("ALTER TABLE curated_entities RENAME TO elsewhere")
+        await d.until(lambda: "What is shown is of before" in d.text)
+        await d.press("j", "Q", "g")
+        assert "What is shown is of before" in d.text, "a key takes the line of a moment away, not this"
+        assert "has no table curated_entities" in d.text
+        d.do("ALTER TABLE elsewhere RENAME TO curated_entities")
+        await d.until(lambda: "What is shown is of before" not in d.text)
+        await d.settle()
+        assert "152 live" in d.lines[0]
+
+
 async def test_a_brain_that_is_deleted_is_said_and_found_again(october: Path, tmp_path: Path) -> None:
     aside = tmp_path / "aside"
     shutil.copytree(october, aside)

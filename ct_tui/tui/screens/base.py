@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from textual.types import CSSPathType
     from textual.widget import Widget
 
+    from ct_tui.domain.errors import CtTuiError
     from ct_tui.domain.queue import QueueItem
     from ct_tui.tui.actions import Action, Registry
     from ct_tui.tui.app import Workstation
@@ -338,6 +339,8 @@ class ViewScreen(Screen[None]):
                     ),
                 )
             )
+        elif session.stale is not None:
+            lines.append(_stale_banner(session.stale))
         report = session.report
         if report is not None and report.distrust:
             lines.append((say(" ✗ Nothing ruled acts: ", "bad"), data(report.distrust), say("  R shows where.", "dim")))
@@ -532,6 +535,15 @@ class ViewScreen(Screen[None]):
     async def on_key_bar_pressed(self, event: KeyBar.Pressed) -> None:
         """A click on a key presses it."""
         await self.station.press(event.key)
+
+
+def _stale_banner(error: CtTuiError) -> Line:
+    """What is shown could not be read again."""
+    return (
+        say(" ! What is shown is of before: ", "warn"),
+        data(error.message),
+        say("  It is tried again by itself.", "dim"),
+    )
 
 
 def _drift_banner(*, waits: bool) -> Line:
