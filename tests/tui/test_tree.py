@@ -87,3 +87,38 @@ def test_only_the_open_groups_in_sight_are_read(sizes: list[tuple[int, bool, int
     assert all(
         key in {name for name, first, last in spans if first - 1 < top + height and last >= top} for key in asked
     )
+
+
+def test_a_page_of_before_a_write_is_followed_by_the_page_of_now() -> None:
+    """The first was on its way when the write was noticed, and is answered first."""
+    asked: list[tuple[str, int]] = []
+    store: Store[Thing] = Store(lambda group, offset, _after: asked.append((group, offset)))
+    store.open.add("g")
+    parents = [Parent(Row("g", "g", line, opens=True, is_open=True), "g", 2)]
+    rows = TreeRows(parents, store, child)
+    rows.want(0, 5)
+    store.renew({"g": 3})
+    rows.want(0, 5)
+    assert asked == [("g", 0), ("g", 0)]
+    members = store.known("g")
+    assert members is not None
+    members.add(0, [Thing("old"), Thing("older")])
+    members.add(0, [Thing("new"), Thing("old"), Thing("older")])
+    assert [thing.id for thing in members.rows] == ["new", "old", "older"]
+    assert len(rows) == 4
+    assert rows.find(child_key("g", "older")) == 3
+
+
+def test_a_group_that_has_fewer_members_than_were_counted_has_no_row_that_is_never_read() -> None:
+    store: Store[Thing] = Store(lambda _group, _offset, _after: None)
+    store.open.add("g")
+    parents = [Parent(Row("g", "g", line, opens=True, is_open=True), "g", 4), Parent(Row("h", "h", line), "h")]
+    rows = TreeRows(parents, store, child)
+    assert len(rows) == 6
+    store.members("g", 4).add(0, [Thing("only")])
+    assert [row.key if row is not None else None for row in map(rows.row, range(len(rows)))] == [
+        "g",
+        child_key("g", "only"),
+        "h",
+    ]
+    assert rows.find("h") == 2

@@ -40,12 +40,16 @@ class Members(Generic[MemberT]):
     """Called when there are other than `total` members after all."""
 
     def add(self, offset: int, page: Sequence[MemberT]) -> None:
-        """Take a page in; one that does not follow what is there is dropped."""
+        """Take a page in; one that does not follow what is there is dropped.
+
+        A first page begins anew, whatever is there: pages come in the order they were asked for, so that one of before
+        the last write, on its way when that was noticed, is followed by the one of now.
+        """
         self.asked = -1
-        if self.stale and offset == 0:
+        if offset == 0:
             self.rows.clear()
             self.index.clear()
-            self.stale = False
+            self.stale = self.done = False
         if offset != len(self.rows):
             return
         for member in page:
