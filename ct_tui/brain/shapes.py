@@ -38,6 +38,9 @@ MEMORY = 10_000
 AHEAD = 100_000
 """Evidence that is read before its fact and waits for it; beyond that each is looked up by itself."""
 
+PART = 400_000
+"""Entities whose shapes are held together where those of all are asked for."""
+
 LOST_AT_ONCE = 10_000
 """Ids of entities with a lost source that are gathered before they go into the database's temporary table."""
 
@@ -79,7 +82,7 @@ class SourceShapes:
 
     def look_up(self, ids: Iterable[str]) -> None:
         """Read the sources of some entities together, since somebody will ask for each."""
-        owners = {one: self._owner(one) for one in ids if one not in self._known}
+        owners = {one: _owner(self._redirects, one) for one in ids if one not in self._known}
         members = {member for owner in owners.values() for member in self._redirects.cluster(owner)}
         found: dict[str, EntitySources] = {}
         if members and self._readable:
@@ -93,16 +96,12 @@ class SourceShapes:
         """Sources that decide as those of a shape do; the paths are some that the policy answers so."""
         return self._claims.like(shape)
 
-    def _owner(self, entity_id: str) -> str:
-        end = self._redirects.resolve(entity_id)
-        return entity_id if end is CYCLE else end
-
     def _read(self) -> None:
         """Join the answers about each entity's facts; a million of them are the reason why this loop does so little."""
         found, claims = self.shapes, self._claims
         known, told = claims.known.get, _told(self._db, self._schema, claims)
         lost = _Lost(self._db) if self._policy.has_off_folder else None
-        for entity, ref, fact in self._facts():
+        for entity, ref, fact in _facts(self._db, self._redirects):
             shape = known(ref)
             if shape is None:
                 # A token stands for what the librarian keeps under its fact, or leads nowhere.
@@ -116,13 +115,53 @@ class SourceShapes:
         if lost is not None:
             lost.flush()
 
-    def _facts(self) -> Iterator[tuple[Any, ...]]:
-        """Owner, ref and id of every fact that claims anything; the survivor speaks for a merged-away id."""
-        facts = self._db.stream(sql.CLAIMS)
-        if not self._redirects:
-            return facts
-        owners = {loser: self._owner(loser) for loser in self._redirects.losers}
-        return ((owners.get(entity, entity), ref, fact) for entity, ref, fact in facts)
+
+class EveryShape:
+    """The shapes of all entities that have facts, a part of them at a time: a million of them then need little room."""
+
+    def __init__(self, db: Db, schema: Schema, policy: Policy, redirects: Redirects) -> None:
+        self._db = db
+        self._schema = schema
+        self._redirects = redirects
+        self._claims = _Claims(policy, all_documents(db, schema))
+
+    def parts(self) -> Iterator[dict[str, Shape]]:
+        """Shapes by survivor; each part is one pass over the facts, which must be there."""
+        count = 1 + int(self._db.scalar(sql.ENTITY_COUNT)) // PART
+        return (self._part(number, count) for number in range(count))
+
+    def like(self, shape: Shape) -> EntitySources:
+        """Sources that decide as those of a shape do; the paths are some that the policy answers so."""
+        return self._claims.like(shape)
+
+    def _part(self, number: int, count: int) -> dict[str, Shape]:
+        found: dict[str, Shape] = {}
+        claims = self._claims
+        known, told = claims.known.get, _told(self._db, self._schema, claims)
+        for entity, ref, fact in _facts(self._db, self._redirects):
+            shape = known(ref)
+            if shape is None:
+                # Evidence of the other parts is passed over as well, so that it does not pile up.
+                shape = told(fact) if is_token(ref) else claims.shape_of(ref)
+            if type(entity) is str and hash(entity) % count == number:
+                before = found.get(entity, 0)
+                found[entity] = before | (shape if before <= MASK else shape & MASK)
+        return found
+
+
+def _facts(db: Db, redirects: Redirects) -> Iterator[tuple[Any, ...]]:
+    """Owner, ref and id of every fact that claims anything; the survivor speaks for a merged-away id."""
+    facts = db.stream(sql.CLAIMS)
+    if not redirects:
+        return facts
+    owners = {loser: _owner(redirects, loser) for loser in redirects.losers}
+    return ((owners.get(entity, entity), ref, fact) for entity, ref, fact in facts)
+
+
+def _owner(redirects: Redirects, entity_id: str) -> str:
+    """The survivor, or the id itself where its chain runs in a circle."""
+    end = redirects.resolve(entity_id)
+    return entity_id if end is CYCLE else end
 
 
 class _Claims:

@@ -18,6 +18,7 @@ TOUCH = "SELECT 1 FROM sqlite_master LIMIT 1"
 QUICK_CHECK = "PRAGMA quick_check(1)"
 DATA_VERSION = "PRAGMA data_version"
 
+ENTITY_COUNT = "SELECT COUNT(*) FROM curated_entities"
 ANY_REDIRECT = "SELECT EXISTS (SELECT 1 FROM entity_redirects)"
 REDIRECTS = "SELECT entity_id, merged_into FROM entity_redirects"
 OPT_OUTS = "SELECT entity_id, reason, created_at FROM ct_entity_optouts"

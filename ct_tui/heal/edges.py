@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
+from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.edges import EdgeReader, Mark, Scope, edge_history, twin_of
-from ct_tui.brain.sources import read_sources
+from ct_tui.brain.shapes import EveryShape
+from ct_tui.brain.sources import FACTS, ledger_paths, read_sources, sources_of
 from ct_tui.domain.edge_repairs import (
     Past,
     RepairPlan,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from ct_tui.domain.manifest import Manifests, Vocabulary
     from ct_tui.domain.plan import EdgeChange, EdgeRow, Plan
     from ct_tui.domain.rulings import Body
+    from ct_tui.domain.sources import EntitySources
     from ct_tui.heal.situation import Situation
 
 SHOWN_EDGES = 200
@@ -478,17 +481,47 @@ def conformance_numbers(counts: EdgeCounts) -> dict[str, int]:
 
 def read_scope(db: Db, situation: Situation) -> Scope:
     """Which ends are spared, fixed or judged by a row of their own, each listed with its whole merge cluster."""
-    redirects = situation.redirects
-    sources = read_sources(db, situation.schema, situation.policy, redirects, situation.state)
+    redirects, schema, policy = situation.redirects, situation.schema, situation.policy
+    surfacing = {i for i, origin in situation.state.origins.items() if origin.surfaces}
+    named = {*situation.ladder.special, *surfacing}
+    every = None
+    if policy.paths_matter and schema.has(FACTS):
+        every = EveryShape(db, schema, policy, redirects)
+        ledger = ledger_paths(situation.state.origins, redirects)
+        named.update(ledger)
+        sources = sources_of(db, schema, named, redirects, ledger)
+    else:
+        sources = read_sources(db, schema, policy, redirects, situation.state)
+        named.update(sources.found)
     marker = _Marker(situation, sources)
     default = marker.mark("")
-    surfacing = {i for i, origin in situation.state.origins.items() if origin.surfaces}
     marks: dict[str, Mark] = {}
-    for entity in {*situation.ladder.special, *sources.found, *surfacing}:
+    if every is not None:
+        try:
+            with db.utf8_only():
+                marks.update(_marks_by_shape(every, marker, named, default))
+        except NotUtf8:
+            marks = dict(_marks_by_shape(every, marker, named, default))
+    # Of a merge cluster an origin that surfaces speaks last, whichever member it belongs to.
+    for entity in (*(named - surfacing), *surfacing):
         mark = marker.mark(entity)
         if mark != default:
             marks.update(dict.fromkeys(redirects.cluster(entity), mark))
     return Scope(redirects, marks, default)
+
+
+def _marks_by_shape(
+    every: EveryShape, marker: _Marker, named: Collection[str], default: Mark
+) -> Iterator[tuple[str, Mark]]:
+    """The marks of those that only their sources decide about, as far as they are not the default one."""
+    known: dict[int, Mark] = {}
+    for part in every.parts():
+        for entity, shape in part.items():
+            mark = known.get(shape)
+            if mark is None:
+                mark = known[shape] = marker.of("", every.like(shape))
+            if mark != default and entity not in named:
+                yield entity, mark
 
 
 class _Marker:
@@ -500,8 +533,12 @@ class _Marker:
         self._own = rulebook(situation.manifests).own
 
     def mark(self, entity: str) -> Mark:
+        """The mark of one owner."""
+        return self.of(entity, self._sources.of(entity))
+
+    def of(self, entity: str, sources: EntitySources) -> Mark:
+        """The mark of one owner whose sources decide as these do."""
         situation = self._situation
-        sources = self._sources.of(entity)
         decision = situation.ladder.decide(entity, sources.ladder_paths)
         spared = decision.skipped or sources.report_only(situation.policy)
         spared = spared or bool(sources.off_path(situation.policy.lookup))

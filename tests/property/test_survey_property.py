@@ -17,8 +17,10 @@ from ct_tui.brain.readers import EntityRow
 from ct_tui.brain.sources import read_sources
 from ct_tui.domain.census import Disposition, display
 from ct_tui.domain.manifest import TIER_FACT
+from ct_tui.domain.redirects import CYCLE
 from ct_tui.domain.rulings import Alias, Keep, Retype
 from ct_tui.heal import survey as survey_room
+from ct_tui.heal.edges import _Marker, read_scope
 from ct_tui.heal.survey import Judge, Survey, survey
 from tests.heal.lab import Lab
 from tests.policy.brains import manifest, new_case, ref, token
@@ -26,6 +28,7 @@ from tests.trust.desk import Desk
 
 if TYPE_CHECKING:
     from ct_tui.brain.connection import Db
+    from ct_tui.brain.edges import Mark
     from ct_tui.domain.plan import TypeChange
     from ct_tui.heal.situation import Situation
 
@@ -94,11 +97,13 @@ LIMITS = st.fixed_dictionaries(
         "ct_tui.heal.survey.SAMPLE": st.sampled_from([1, 1000]),
         "ct_tui.brain.shapes.MEMORY": st.sampled_from([1, 1000]),
         "ct_tui.brain.shapes.AHEAD": st.sampled_from([1, 2, 1000]),
+        "ct_tui.brain.shapes.PART": st.sampled_from([1, 3, 1000]),
         "ct_tui.brain.shapes.LOST_AT_ONCE": st.sampled_from([1, 1000]),
         "ct_tui.brain.readers.FEW": st.sampled_from([0, 1000]),
         "ct_tui.brain.sources.FEW": st.sampled_from([0, 1000]),
     }
 )
+IDS = tuple(f"e{at}" for at in range(12))
 Entity = tuple[Any, Any, str, list[tuple[Any, str, bool]]]
 
 
@@ -202,6 +207,18 @@ def slowly(db: Db, situation: Situation) -> Slow:
     return found
 
 
+def scope_slowly(db: Db, situation: Situation, default: Mark) -> dict[str, Mark]:
+    """The mark of every id by itself; of a merge cluster any member's origin may speak. Circles have no owner."""
+    index = read_sources(db, situation.schema, situation.policy, situation.redirects, situation.state)
+    marker = _Marker(situation, index)
+    assert default == marker.mark("")
+    found = {one: marker.mark(one) for one in IDS if situation.redirects.resolve(one) is not CYCLE}
+    return {
+        one: mark._replace(fixed=any(found[m].fixed for m in situation.redirects.cluster(one) if m in found))
+        for one, mark in found.items()
+    }
+
+
 def acted_on(tallies: dict[Any, Counter[Disposition]]) -> dict[str, dict[Disposition, int]]:
     """The dispositions that heal has anything to say about; the compliant are not all looked at."""
     found: dict[str, dict[Disposition, int]] = {
@@ -268,3 +285,6 @@ def test_asking_of_many_at_once_says_what_asking_of_each_says(
         situation = bench.view().situation
         with bench.brain.snapshot() as db:
             agree(survey(db, situation), slowly(db, situation))
+            scope = read_scope(db, situation)
+            marks = scope_slowly(db, situation, scope.default)
+            assert {i: scope.marks.get(i, scope.default) for i in marks} == marks
