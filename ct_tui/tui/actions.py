@@ -456,6 +456,11 @@ class Registry:
                 found = action
         return found
 
+    def elsewhere(self, key: str) -> tuple[Action, ...]:
+        """What a key that means nothing just now means in other views or states."""
+        named = (a for a in self if key in {key_name(k) for k in a.keys} and a.group is not Group.DIALOG)
+        return tuple(a for a in named if a.mode is not Mode.TYPING)
+
     def _by_key(self, view: str) -> dict[str, list[Action]]:
         if view not in self._keyed:
             keyed = self._keyed[view] = {}

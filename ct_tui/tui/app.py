@@ -20,7 +20,7 @@ from textual.app import App
 
 from ct_tui.domain.errors import CtTuiError
 from ct_tui.tui import theme
-from ct_tui.tui.actions import BASE, IN_DIALOGS, Action, Group, key_name, shown_keys
+from ct_tui.tui.actions import BASE, IN_DIALOGS, Action, Group, key_name, shown_key, shown_keys
 from ct_tui.tui.beside import Comparing, Linting
 from ct_tui.tui.keyfile import load_registry
 from ct_tui.tui.lanes import Batch, Lane, errand, unexpected
@@ -376,11 +376,26 @@ class Workstation(App[int], inherit_bindings=False):
             return True
         filtered = isinstance(screen, ViewScreen) and bool(screen.rows.needle)
         action = self.registry.find(view, key, typing=typing, filtered=filtered)
+        if action is None and not typing and isinstance(screen, ViewScreen):
+            self._say_elsewhere(screen, key)
         if action is None or not getattr(screen, "takes", lambda _: True)(action):
             return False
         await self._catch_up()
         await self.perform(action, key)
         return True
+
+    def _say_elsewhere(self, screen: ViewScreen, key: str) -> None:
+        """Say of a key that does nothing here where it does something."""
+        actions = self.registry.elsewhere(key)
+        if not actions:
+            return
+        line: list[Piece] = [say("– ", "warn"), data(shown_key(key), "key"), say(" does nothing here.", "dim")]
+        for action in actions:
+            line += [say("  "), data(action.title), say(" ")]
+            line += [say(action.mode.value, "dim")] if action.mode is not None else [say("in", "dim")]
+            for name in sorted({"queue" if name == "desk" else name for name in action.where} - {"*"}):
+                line += [say(" "), data(shown_keys(self.registry[f"view.{name}"]), "key")]
+        screen.tell(*line)
 
     async def _catch_up(self) -> None:
         """Wait until what was typed before stands in its field, so that no action reads half a text."""

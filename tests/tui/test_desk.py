@@ -271,6 +271,17 @@ async def test_a_key_that_cannot_act_says_why(october: Path) -> None:
         assert "Nothing is asked here" in d.said
 
 
+async def test_a_key_of_another_view_or_state_says_where_it_acts(october: Path) -> None:
+    async with deck(october) as d:
+        await d.press("n")
+        assert "n does nothing here.  next match while a filter is set" in d.said
+        await d.press("R", "m")
+        assert "m does nothing here.  map in Q" in d.said
+        await d.press("a")
+        assert "apply in P" in d.said
+        assert "sweep in D" in d.said
+
+
 async def test_why_raw_and_copy(october: Path) -> None:
     async with deck(october) as d:
         await d.press("j", "l", "j", "w")
