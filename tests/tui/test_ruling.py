@@ -81,6 +81,19 @@ async def test_all_types_can_be_searched_and_the_reason_edited(october: Path, us
         assert table.entries[0].ruling.reason.endswith("It serves.")
 
 
+async def test_what_is_typed_into_a_reason_goes_on_after_what_stands_there(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    async with deck(october) as d:
+        await d.press("j", "1", "e")
+        await d.type(" and seen")
+        await d.press("enter")
+        table = d.app.session.table
+        assert table is not None
+        assert table.entries[0].ruling is not None
+        assert table.entries[0].ruling.reason.startswith("agent means role here: ")
+        assert table.entries[0].ruling.reason.endswith(" and seen")
+
+
 async def test_an_empty_reason_is_refused(october: Path, user_dir: Path) -> None:
     make_key(october, user_dir)
     async with deck(october) as d:

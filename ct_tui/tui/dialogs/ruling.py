@@ -59,6 +59,11 @@ class ReasonArea(TextArea):
             id="reason",
         )
 
+    def on_focus(self) -> None:
+        """What is typed goes on after what stands there; until then its beginning is in sight."""
+        if self.cursor_location == (0, 0):
+            self.move_cursor(self.document.end)
+
     async def _on_paste(self, event: events.Paste) -> None:
         """Paste text only: nothing that hides or steers."""
         event.stop()
