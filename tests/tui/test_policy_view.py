@@ -145,6 +145,14 @@ async def test_a_change_is_written_only_after_it_said_what_it_does(case: Case) -
         assert "○ 0 off" in d.text
 
 
+async def test_what_enter_would_do_is_in_sight_in_the_least_room(case: Case) -> None:
+    async with deck(case.folder, (40, 10)) as d:
+        await d.press("O")
+        await go_to(d, "default")
+        await d.press("s")
+        assert "▸ Cancel ◂" in d.text
+
+
 async def test_settings_are_reversed_and_taken_back(case: Case) -> None:
     async with deck(case.folder) as d:
         await d.press("O")

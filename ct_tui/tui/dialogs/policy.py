@@ -58,8 +58,9 @@ class AgreeDialog(Dialog):
         return hints(("y", self.AGREE.lower()), ("⏎", "what is chosen"), ("esc", "cancel"))
 
     def tell(self, *lines: Line) -> None:
-        """Show what would happen."""
+        """Show what would happen, with the buttons in sight where the box is longer than the screen."""
         self.query_one("#says", Notice).show(*lines)
+        self.call_after_refresh(self.query_one("#box").scroll_end, animate=False)
 
     def other(self) -> None:
         """The other button."""
