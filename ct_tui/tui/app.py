@@ -392,7 +392,7 @@ class Workstation(App[int], inherit_bindings=False):
         line: list[Piece] = [say("– ", "warn"), data(shown_key(key), "key"), say(" does nothing here.", "dim")]
         for action in actions:
             line += [say("  "), data(action.title), say(" ")]
-            line += [say(action.mode.value, "dim")] if action.mode is not None else [say("in", "dim")]
+            line += [data(action.mode.value, "dim")] if action.mode is not None else [say("in", "dim")]
             for name in sorted({"queue" if name == "desk" else name for name in action.where} - {"*"}):
                 line += [say(" "), data(shown_keys(self.registry[f"view.{name}"]), "key")]
         screen.tell(*line)
