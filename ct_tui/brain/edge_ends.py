@@ -75,7 +75,7 @@ class EndTable:
         if self.filled:
             return
         self.filled = True
-        self._prepare()
+        self.prepare()
         fresh(self._db, sql_edges.ENDS_DROP, sql_edges.ENDS_TABLE)
         self._fill_kinds(sql_edges.ENTITY_TYPES)
         unknown = self._code(self._end(None, entity=True))
@@ -106,7 +106,7 @@ class EndTable:
     def look_up(self, ids: Iterable[str]) -> dict[str, End]:
         """What some ids are, one by one: a live row comes before an archived one, an entity before a fact."""
         wanted = list(dict.fromkeys(ids))
-        self._prepare()
+        self.prepare()
         want(self._db, wanted)
         found: dict[str, End] = {}
         for table, statement in self._look_ups():
@@ -145,7 +145,8 @@ class EndTable:
             self._ends.append(end)
         return code
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Give temporary tables the room they need, and fill the one of merged-away ids."""
         if self._prepared:
             return
         self._prepared = True

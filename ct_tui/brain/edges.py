@@ -155,15 +155,14 @@ class EdgeReader:
 
     def caused(self) -> list[CausedTriple]:
         """The edges older than the last type change of an end, counted with what that change was."""
-        causes = self.causes()
-        if not causes or not self._has_edges:
+        if not self._has_edges:
+            return []
+        self._table.prepare()
+        known = self._fill_causes()
+        if not known:
             return []
         self._table.fill()
-        numbered: dict[Cause, int] = {}
-        fresh(self._db, sql_edges.CAUSES_DROP, sql_edges.CAUSES_TABLE)
-        rows = ((i, numbered.setdefault(cause, len(numbered)), at) for i, (cause, at) in causes.items())
-        self._db.executemany(sql_edges.CAUSES_FILL, rows)
-        known = list(numbered)
+        self._db.execute(sql_edges.CAUSES_OF_LOSERS)
         found: list[CausedTriple] = []
         single: dict[int, tuple[Cause | None, Cause | None]] = {}
         for edge_type, packed, rowid, source, target, n in self._db.stream(sql_edges.COUNT_CAUSED):
@@ -180,20 +179,31 @@ class EdgeReader:
 
         Merged-away ids have their survivor's.
         """
-        found: dict[str, tuple[Cause, int]] = {}
-        if self._schema.has("entity_type_origin"):
-            for i, original, reason, at in self._db.stream(sql_edges.HEALED_ORIGINS):
-                if isinstance(i, str):
-                    found[i] = (Cause(display(original), "", display(reason), None, None), _int(at))
-        if self._schema.has("ct_tui_type_change"):
-            for i, was, to, reason, ruling, run, at in self._db.stream(sql_edges.LATEST_CHANGES):
-                if isinstance(i, str):
-                    found[i] = (Cause(display(was), display(to), reason, ruling, run), _int(at))
+        found = {i: (cause, at) for i, cause, at in self._last_changes()}
         for loser in self._scope.redirects.losers:
             end = self._scope.redirects.resolve(loser)
             if isinstance(end, str) and end in found:
                 found[loser] = found[end]
         return found
+
+    def _last_changes(self) -> Iterator[tuple[str, Cause, int]]:
+        """The changes that `causes` tells; of two about one entity the later one given counts."""
+        if self._schema.has("entity_type_origin"):
+            for i, original, reason, at in self._db.stream(sql_edges.HEALED_ORIGINS):
+                if isinstance(i, str):
+                    yield i, Cause(display(original), "", display(reason), None, None), _int(at)
+        if self._schema.has("ct_tui_type_change"):
+            for i, was, to, reason, ruling, run, at in self._db.stream(sql_edges.LATEST_CHANGES):
+                if isinstance(i, str):
+                    yield i, Cause(display(was), display(to), reason, ruling, run), _int(at)
+
+    def _fill_causes(self) -> list[Cause]:
+        """Put the last change of every entity into a table, which may be as many as entities; gives them by number."""
+        numbered: dict[Cause, int] = {}
+        fresh(self._db, sql_edges.CAUSES_DROP, sql_edges.CAUSES_TABLE)
+        rows = ((i, numbered.setdefault(cause, len(numbered)), at) for i, cause, at in self._last_changes())
+        self._db.executemany(sql_edges.CAUSES_FILL, rows)
+        return list(numbered)
 
     def _by_rowid(self, rowids: Sequence[int]) -> Iterator[Edge]:
         for at in range(0, len(rowids), CHUNK):

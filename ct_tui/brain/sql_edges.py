@@ -114,6 +114,11 @@ TWINS = "SELECT id FROM llm_wiki_edges WHERE entity_id = ? AND source_id = ? AND
 CAUSES_DROP = "DROP TABLE IF EXISTS temp.ct_tui_causes"
 CAUSES_TABLE = "CREATE TEMP TABLE ct_tui_causes (id TEXT PRIMARY KEY, cause INTEGER, at INTEGER) WITHOUT ROWID"
 CAUSES_FILL = "INSERT OR REPLACE INTO temp.ct_tui_causes VALUES (?, ?, ?)"
+# A merged-away id has what its survivor has, a survivor being no loser itself.
+CAUSES_OF_LOSERS = (
+    "INSERT OR REPLACE INTO temp.ct_tui_causes "
+    "SELECT l.id, c.cause, c.at FROM temp.ct_tui_losers l JOIN temp.ct_tui_causes c ON c.id = l.survivor"
+)
 LATEST_CHANGES = (
     'SELECT c.entity_id, c."from", c."to", c.reason, c.ruling, c.run, c.at FROM ct_tui_type_change c '
     "JOIN (SELECT MAX(id) AS id FROM ct_tui_type_change GROUP BY entity_id) latest ON latest.id = c.id"

@@ -130,8 +130,9 @@ class EdgeQuestions:
                 shares[self._pending(triple) or MINT] += n - shares.total()
                 for blame, share in shares.items():
                     _add(groups, triple.settled, blame, share)
-            causes = reader.causes()
-            for edge in reader.by_id(sorted(self.decided)):
+            decided = reader.by_id(sorted(self.decided))
+            causes = reader.causes() if decided else {}
+            for edge in decided:
                 if self._open(edge.triple):
                     _add(groups, edge.triple.settled, self.blame_of(edge, causes), -1)
         return groups
