@@ -4,7 +4,7 @@
 #   make test         set up and run the tests            (ARGS="-k census" passes words on to pytest)
 #   make check        formatting, lint, types, layers
 #   make format       let ruff write the formatting and its safe fixes
-#   make faults       the long fault runs: kills, a second writer at full speed, tampering
+#   make faults       the long fault runs: kills, a second writer at full speed, tampering, new random examples
 #   make bench        the ratios that the design asks for, measured on this machine
 #   make screenshots  draw every view of the workstation on the demo brain into screenshots/
 #   make readme       fill the README's generated blocks
@@ -61,6 +61,7 @@ format: $(DEV_STAMP)
 
 faults: $(DEV_STAMP)
 	$(BIN)/python -m pytest -m faults $(ARGS)
+	$(BIN)/python -m pytest --hypothesis-profile=searching tests/property tests/unit/test_visible.py
 
 bench: $(DEV_STAMP)
 	$(BIN)/python -m pytest -m bench -s $(ARGS)

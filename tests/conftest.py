@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+
+# The same examples in every run, so that a change is what makes a test fail; `make faults` looks for new ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("searching", deadline=None, max_examples=1000)
+settings.load_profile("steady")
 
 DATA = Path(__file__).parent / "data"
 

@@ -216,7 +216,8 @@ def _is_mark(char: str) -> bool:
 
 
 def _is_jamo_tail(char: str) -> bool:
-    return "\u1161" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb"
+    inside = "\u1161" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb"
+    return inside and unicodedata.category(char) not in _SIGNED_CATEGORIES
 
 
 def _can_bear(before: str) -> bool:

@@ -372,6 +372,22 @@ async def test_a_question_without_suggestions_says_what_to_do(october: Path, use
         assert "There is no suggestion 9" in d.said
 
 
+async def test_without_suggestions_no_type_is_signed_before_one_was_chosen(october: Path, user_dir: Path) -> None:
+    make_key(october, user_dir)
+    write(october / "brain.db", "UPDATE curated_entities SET entity_type = 'zzqx' WHERE entity_type = 'job'")
+    async with deck(october) as d:
+        await d.go_to("type:zzqx")
+        await d.press("m", "enter")
+        assert d.front == "MapDialog"
+        assert "choose a declared type" in d.text
+        assert d.table == ""
+        await d.press("down", "up", "enter")
+        assert d.front == "desk"
+        [body] = bodies(d)
+        assert isinstance(body, Alias)
+        assert body.from_type == "zzqx"
+
+
 async def test_deciding_works_from_the_census_too(october: Path, user_dir: Path) -> None:
     make_key(october, user_dir)
     async with deck(october) as d:

@@ -45,6 +45,8 @@ texts = st.text(st.one_of(st.sampled_from(HOSTILE), st.characters(exclude_catego
         ("e" + "\u0301" * 9, "e" + "\u0301" * 5 + "‹+4 marks›"),
         ("日本", "日本"),
         ("\u3164", "‹U+3164›"),
+        ("\ud7c7", "‹U+D7C7›"),
+        ("a\ud7fc", "a‹U+D7FC›"),
     ],
 )
 def test_what_is_shown(raw: str | bytes | int | None, shown: str) -> None:

@@ -65,6 +65,8 @@ class MapDialog(RulingDialog):
         self._at = at
         self._search = search
         self._filled = ""
+        # Where nothing speaks for a type, none is chosen before somebody looked for one.
+        self._chosen = bool(suggestions or at)
 
     def compose_fields(self) -> ComposeResult:
         """The search field and the types."""
@@ -96,9 +98,9 @@ class MapDialog(RulingDialog):
         return hints(("⏎", "sign"), ("1-9", "take"), ("/", "search"), ("e", "edit the reason"), ("esc", "leave"))
 
     def target(self) -> str:
-        """The type under the cursor."""
+        """The type under the cursor, once one is chosen."""
         row = self.types.current
-        return row.key if row is not None else ""
+        return row.key if row is not None and self._chosen else ""
 
     def words(self) -> str:
         """What is decided."""
@@ -108,7 +110,9 @@ class MapDialog(RulingDialog):
         """The bodies for the type under the cursor."""
         target = self.target()
         if not target:
-            raise BadInput("choose a declared type", "+ on the desk declares a new one")
+            raise BadInput(
+                "No type is chosen yet.", "type a part of its name, or ↓ to it; + on the desk declares a new one"
+            )
         return lambda bench: self._make(bench, target)
 
     def take(self, key: str) -> None:
@@ -127,11 +131,13 @@ class MapDialog(RulingDialog):
 
     def typed(self, text: str) -> None:
         """Rank by what is typed."""
+        self._chosen = self._chosen or bool(text.strip())
         self._rank(text)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
         """Another type: another reason, another impact."""
         event.stop()
+        self._chosen = self._chosen or self.types.at > 0
         self._fill_reason()
         self.changed()
 
