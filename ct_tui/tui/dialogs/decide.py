@@ -111,7 +111,7 @@ class MapDialog(RulingDialog):
         target = self.target()
         if not target:
             raise BadInput(
-                "No type is chosen yet.", "type a part of its name, or ↓ to it; + on the desk declares a new one"
+                "choose a declared type", "type a part of its name, or ↓ to it; + on the desk declares a new one"
             )
         return lambda bench: self._make(bench, target)
 
