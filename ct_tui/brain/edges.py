@@ -61,6 +61,36 @@ class CausedTriple(NamedTuple):
     n: int
 
 
+class _Tally:
+    """Counts groups of edges as they come, with nothing kept but what is still open."""
+
+    def __init__(self) -> None:
+        self.loops = 0
+        self.rowids: list[int] = []
+
+    def joined(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[RawText, int, int]]:
+        """Edge type, packed ends and number of edges; loops, which come next to the others of their ends, are joined.
+
+        Equal edge types are one text. The edges that have to be looked up by themselves are put aside.
+        """
+        types: dict[RawText, RawText] = {}
+        last: tuple[RawText, int] | None = None
+        count = 0
+        for edge_type, packed, rowid, n in rows:
+            if packed is None:
+                self.rowids.append(rowid)
+                continue
+            self.loops += n if packed & 1 else 0
+            key = types.setdefault(edge_type, edge_type), packed >> 1
+            if key != last:
+                if last is not None:
+                    yield *last, count
+                last, count = key, 0
+            count += n
+        if last is not None:
+            yield *last, count
+
+
 class EdgeReader:
     """Edges of one moment of a brain, with their ends; every method joins or scans a fixed number of times."""
 
@@ -79,22 +109,22 @@ class EdgeReader:
         if not self._has_edges:
             return Triples(())
         self._table.fill()
-        packs: Counter[tuple[RawText, int]] = Counter()
-        loops = 0
-        rowids: list[int] = []
-        for edge_type, packed, rowid, n in self._db.stream(sql_edges.COUNT_TRIPLES):
-            if packed is None:
-                rowids.append(rowid)
-                continue
-            packs[edge_type, packed >> 1] += n
-            loops += n if packed & 1 else 0
-        single: Counter[Triple] = Counter()
-        for edge in self._by_rowid(rowids):
-            single[edge.triple] += 1
-            loops += edge.row.source_id == edge.row.target_id
-        # An end that was looked up alone is of no kind that the table has, so no triple is counted in both ways.
-        joined = ((self._unpacked(edge_type, pack), n) for (edge_type, pack), n in packs.items())
-        return Triples(chain(joined, single.items()), loops)
+        tally = _Tally()
+        rows = tally.joined(self._db.stream(sql_edges.COUNT_TRIPLES))
+        joined = ((self._unpacked(edge_type, pack), n) for edge_type, pack, n in rows)
+        # An end that was looked up alone is of no kind that the table has, so no triple is counted in both ways. Which
+        # those are is known once the others were read.
+        found = Triples(chain(joined, self._single(tally)))
+        found.loops = tally.loops
+        return found
+
+    def _single(self, tally: _Tally) -> Iterator[tuple[Triple, int]]:
+        """The edges with an end that the table does not know, counted."""
+        counts: Counter[Triple] = Counter()
+        for edge in self._by_rowid(tally.rowids):
+            counts[edge.triple] += 1
+            tally.loops += edge.row.source_id == edge.row.target_id
+        yield from counts.items()
 
     def triples_of(self, ids: Collection[str]) -> Triples:
         """The edges that touch some ids, counted."""

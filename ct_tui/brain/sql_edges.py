@@ -88,7 +88,7 @@ SIDE = 1 << 30
 COUNT_TRIPLES = (
     "SELECT e.edge_type, "
     f"CASE WHEN s.code AND t.code THEN (s.code * {SIDE} + t.code) * 2 + (e.source_id = e.target_id) END, "
-    "CASE WHEN s.code AND t.code THEN NULL ELSE e.rowid END, COUNT(*) " + _JOINED + " GROUP BY 1, 2, 3"
+    "CASE WHEN s.code AND t.code THEN NULL ELSE e.rowid END, COUNT(*) " + _JOINED + " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
 )
 # Rows spread evenly over the table, by which the way to count is chosen.
 SAMPLE = (

@@ -429,15 +429,28 @@ class Triples:
 
         `moves` maps comparison keys to new types.
         """
-        counts: Counter[Triple] = Counter()
+        kept: list[_Row] = []
+        moved: Counter[Triple] = Counter()
         for row in self._rows:
             edge_type, source, target = row.triple
-            counts[Triple(edge_type, _moved(source, moves), _moved(target, moves))] += row.n
-        return Triples(counts.items(), self.loops)
+            ends = _moved(source, moves), _moved(target, moves)
+            if ends[0] is source and ends[1] is target:
+                kept.append(row)
+            else:
+                moved[Triple(edge_type, *ends)] += row.n
+        if not moved:
+            return self
+        # What does not move is shared with this count: of a large brain that is nearly everything.
+        rows = [row._replace(n=row.n + moved.pop(row.triple)) if row.triple in moved else row for row in kept]
+        found = Triples(moved.items(), self.loops)
+        found._rows[:0] = rows
+        return found
 
     def changed(self, gone: Iterable[Triple], come: Iterable[Triple], loops: int = 0) -> Triples:
         """The triples with single edges taken out and put in; `loops` is by how many the loops change."""
-        counts: Counter[Triple] = Counter(dict(self))
+        counts: Counter[Triple] = Counter()
+        for triple, n in self:
+            counts[triple] += n
         counts.subtract(gone)
         counts.update(come)
         return Triples(counts.items(), self.loops + loops)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.domain.edge_repairs import Violation, kept_ids, propose
@@ -53,16 +54,26 @@ class Blame:
 MINT = Blame()
 
 
-@dataclass
+@dataclass(slots=True)
 class _Group:
-    """The open violations that are one question."""
+    """The open violations that are one question; a large brain has many, of which few name what they are about."""
 
     count: int = 0
     source_movable: bool = False
     target_movable: bool = False
+    names: _Names | None = None
+
+
+@dataclass(slots=True)
+class _Names:
+    """Some edges of a question and the entities at their ends."""
+
     edges: list[str] = field(default_factory=list)
     entities: dict[str, None] = field(default_factory=dict)
 
+
+NOTHING = _Names()
+"""What a question names whose edges were not looked for."""
 
 GroupKey = tuple[str, str | None, str | None, Blame]
 
@@ -78,13 +89,13 @@ class EdgeQuestions:
         """One item for each group, worst first."""
         with self._lens.lock:
             groups = self._grouped()
-            ranked = sorted(groups, key=lambda key: (-groups[key].count, _sort_text(key)))
-            shown = ranked[:MOST_ITEMS]
+            shown = nsmallest(MOST_ITEMS, groups, key=lambda key: (-groups[key].count, _sort_text(key)))
             self._sample(shown)
             found = [self._item(key, groups[key]) for key in shown]
-            rest = ranked[MOST_ITEMS:]
-            if rest:
-                found.append(_rest_item(len(rest), sum(groups[key].count for key in rest)))
+            more = len(groups) - len(shown)
+            if more:
+                edges = sum(group.count for group in groups.values()) - sum(item.count for item in found)
+                found.append(_rest_item(more, edges))
             return found
 
     def edges(self, item: QueueItem, *, after: int = 0, limit: int = 200) -> tuple[ListedEdge, ...]:
@@ -220,7 +231,7 @@ class EdgeQuestions:
         if not wanted or lens.triples.edges > SAMPLED_BRAIN:
             return
         groups = self._grouped()
-        if any(group.edges for group in groups.values()):
+        if any(group.names for group in groups.values()):
             return
 
         def asked(triple: Triple) -> bool:
@@ -234,24 +245,28 @@ class EdgeQuestions:
                 settled = edge.triple.settled
                 key = (settled.edge_type, settled.source.type, settled.target.type, self.blame_of(edge, causes))
                 group = groups.get(key)
-                if group is None or len(group.edges) >= SAMPLE or not edge.readable or edge.row.id in self.decided:
+                if group is None or not edge.readable or edge.row.id in self.decided:
                     continue
-                group.edges.append(edge.row.id)
+                names = group.names = group.names or _Names()
+                if len(names.edges) >= SAMPLE:
+                    continue
+                names.edges.append(edge.row.id)
                 for i, end in ((edge.row.source_id, settled.source), (edge.row.target_id, settled.target)):
-                    if end.entity and len(group.entities) < SAMPLE:
-                        group.entities[i] = None
+                    if end.entity and len(names.entities) < SAMPLE:
+                        names.entities[i] = None
 
     def _item(self, key: GroupKey, group: _Group) -> QueueItem:
         edge_type, source, target, blame = key
         lens = self._lens
         violation = Violation(edge_type, source, target, group.count, group.source_movable, group.target_movable)
         proposals = propose(violation, lens.planned, lens.then)
+        names = group.names or NOTHING
         return QueueItem(
             ItemKind.EDGE,
             f"{violation}" + ("" if blame == MINT else f" ({blame.slug})"),
             str(violation),
             group.count,
-            tuple(group.entities),
+            tuple(names.entities),
             (*_declared(edge_type, lens.then.main.vocabulary), blame.text),
             (
                 "neither these types nor their parent types satisfy a definition",
@@ -262,7 +277,7 @@ class EdgeQuestions:
                 "violation": violation,
                 "blame": blame,
                 "proposals": proposals,
-                "edges": list(group.edges),
+                "edges": list(names.edges),
                 "ruling": blame.ruling,
                 "run": blame.run,
             },
