@@ -20,7 +20,7 @@ def _open_workstation(places: Places, read_only: bool) -> int:  # noqa: FBT001 -
     from ct_tui.tui.tidy import hold, leave_all
 
     hold()
-    from ct_tui.tui.app import run
+    from ct_tui.tui.start import run
 
     try:
         return run(places, read_only)

@@ -6,11 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import inspect
-import os
 import pkgutil
-import signal
-import sys
-import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -45,6 +41,7 @@ from ct_tui.tui.tidy import Tidying
 from ct_tui.tui.views import find_views
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Awaitable, Callable, Sequence
 
     from textual.message import Message
@@ -75,8 +72,6 @@ TOGETHER_SECONDS = 0.1
 
 HISTORY_ROWS = 500
 CATCH_UP_SECONDS = 1.0
-GRACE_SECONDS = 3.0
-"""How long the orderly end after a signal may take once nothing is being written."""
 
 
 class Workstation(App[int], inherit_bindings=False):
@@ -605,67 +600,6 @@ def all_actions(views: tuple[View, ...]) -> tuple[Action, ...]:
         Action(f"view.{v.name}", (v.key,), v.title, v.help, Group.VIEW, rank=v.rank) for v in views if v.key
     )
     return (*BASE, *opening, *(action for view in views for action in view.actions), *IN_DIALOGS)
-
-
-def run(places: Places, read_only: bool) -> int:  # noqa: FBT001 - the one way in, called by position
-    """Open the workstation on the terminal; the exit code, 128 and the signal's number where one ended it."""
-    refusal = _refusal()
-    if refusal:
-        sys.stderr.write(f"{refusal}\n")
-        return 1
-    try:
-        app = Workstation(places, read_only=read_only)
-    except CtTuiError as error:
-        sys.stderr.write("\n".join(error.diagnostics()) + "\n")
-        return 1
-    return asyncio.run(_serve(app))
-
-
-async def _serve(app: Workstation) -> int:
-    """Run until the user leaves or a signal asks to end; the terminal is restored either way."""
-    ended: list[int] = []
-    loop = asyncio.get_running_loop()
-
-    def end(number: int) -> None:
-        if not ended:
-            threading.Thread(target=_end_for_good, args=(app, number), daemon=True).start()
-        ended.append(number)
-        app.exit(128 + number)
-
-    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
-        with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
-            number = getattr(signal, name)
-            loop.add_signal_handler(number, end, number)
-    result = await app.run_async()
-    if ended:
-        return 128 + ended[0]
-    return result if isinstance(result, int) else app.return_code or 0
-
-
-def _end_for_good(app: Workstation, number: int) -> None:
-    """End the process where a terminal that has gone away holds up the orderly end; no write is cut."""
-    for stop in app.stops:
-        stop.set()
-    app.writing.close(wait=True)
-    time.sleep(GRACE_SECONDS)
-    os._exit(128 + number)
-
-
-def _refusal() -> str:
-    """Why there can be no workstation here, with what to use instead; a browser stands for a terminal."""
-    if "web_driver" in os.environ.get("TEXTUAL_DRIVER", ""):
-        return ""
-    hint = "without one, use a verb such as `ct-tui census` or `ct-tui heal`; `ct-tui --help` lists them all"
-    # Textual reads from the first and draws on the last, which is standard error.
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        try:
-            if stream is None or not stream.isatty():
-                return f"The workstation needs a terminal; {hint}."
-        except ValueError:
-            return f"The workstation needs a terminal; {hint}."
-    if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
-        return f"This terminal cannot show the workstation (TERM={os.environ.get('TERM', '')}); {hint}."
-    return ""
 
 
 def _ledger(bench: Workbench) -> Message:
