@@ -94,14 +94,18 @@ class EndTable:
     def moves(self) -> Mapping[str, str]:
         """The types after the plan, by every id that has them: merged-away ids share their survivor's."""
         if self._moves is None:
-            moves = dict(self._scope.moves)
-            redirects = self._scope.redirects
-            for loser in redirects.losers if moves else ():
-                end = redirects.resolve(loser)
-                if isinstance(end, str) and end in moves and loser not in moves:
-                    moves[loser] = moves[end]
-            self._moves = moves
+            # As many as the plan's changes, so they are only copied where merges add to them.
+            merged = self._scope.moves and self._scope.redirects.losers
+            self._moves = self._with_merged(merged) if merged else self._scope.moves
         return self._moves
+
+    def _with_merged(self, losers: Iterable[str]) -> Mapping[str, str]:
+        moves = dict(self._scope.moves)
+        for loser in losers:
+            end = self._scope.redirects.resolve(loser)
+            if isinstance(end, str) and end in moves and loser not in moves:
+                moves[loser] = moves[end]
+        return moves
 
     def look_up(self, ids: Iterable[str]) -> dict[str, End]:
         """What some ids are, one by one: a live row comes before an archived one, an entity before a fact."""
@@ -177,10 +181,11 @@ class EndTable:
         if not self._scope.marks:
             return
         db = self._db
-        marks = list(dict.fromkeys(self._scope.marks.values()))
-        numbers = {mark: n for n, mark in enumerate(marks)}
+        numbers: dict[Mark, int] = {}
         fresh(db, sql_edges.MARKS_DROP, sql_edges.MARKS_TABLE)
-        db.executemany(sql_edges.MARKS_FILL, ((i, numbers[mark]) for i, mark in self._scope.marks.items()))
+        pairs = ((i, numbers.setdefault(mark, len(numbers))) for i, mark in self._scope.marks.items())
+        db.executemany(sql_edges.MARKS_FILL, pairs)
+        marks = list(numbers)
         self._given(sql_edges.GIVEN_MARKS)
         self._recode(lambda end, n: _marked(end, marks[n]) if end.live and end.entity else end)
         self._given(*(sql_edges.of(sql_edges.GIVEN_OWN, t) for t in FACT_TABLES if self._schema.has(t)))

@@ -15,6 +15,7 @@ from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.edges import EdgeReader, Mark, Scope, edge_history, twin_of
 from ct_tui.brain.shapes import EveryShape
 from ct_tui.brain.sources import FACTS, ledger_paths, read_sources, sources_of
+from ct_tui.domain.by_id import ById
 from ct_tui.domain.edge_repairs import (
     Past,
     RepairPlan,
@@ -496,18 +497,19 @@ def read_scope(db: Db, situation: Situation) -> Scope:
     marker = _Marker(situation, sources)
     default = marker.mark("")
     marks: dict[str, Mark] = {}
-    if every is not None:
-        try:
-            with db.utf8_only():
-                marks.update(_marks_by_shape(every, marker, named, default))
-        except NotUtf8:
-            marks = dict(_marks_by_shape(every, marker, named, default))
     # Of a merge cluster an origin that surfaces speaks last, whichever member it belongs to.
     for entity in (*(named - surfacing), *surfacing):
         mark = marker.mark(entity)
         if mark != default:
             marks.update(dict.fromkeys(redirects.cluster(entity), mark))
-    return Scope(redirects, marks, default)
+    if every is None:
+        return Scope(redirects, marks, default)
+    try:
+        with db.utf8_only():
+            found = ById(marks, _marks_by_shape(every, marker, named, default))
+    except NotUtf8:
+        found = ById(marks, _marks_by_shape(every, marker, named, default))
+    return Scope(redirects, found, default)
 
 
 def _marks_by_shape(
