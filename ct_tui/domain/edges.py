@@ -9,6 +9,7 @@ somebody chooses.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -480,19 +481,19 @@ class Triples:
         return sides.fits(book.main)
 
     @cached_property
-    def _by_type(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+    def _by_type(self) -> dict[str, array[int]]:
+        found: dict[str, array[int]] = {}
         for index, row in enumerate(self._rows):
             for key in {row.source, row.target}:
                 if key is not None:
-                    found.setdefault(key, []).append(index)
+                    found.setdefault(key, array("L")).append(index)
         return found
 
     @cached_property
-    def _by_name(self) -> dict[str, dict[str | None, list[int]]]:
-        found: dict[str, dict[str | None, list[int]]] = {}
+    def _by_name(self) -> dict[str, dict[str | None, array[int]]]:
+        found: dict[str, dict[str | None, array[int]]] = {}
         for index, row in enumerate(self._rows):
-            found.setdefault(row.name, {}).setdefault(row.source, []).append(index)
+            found.setdefault(row.name, {}).setdefault(row.source, array("L")).append(index)
         return found
 
     @cached_property

@@ -125,7 +125,10 @@ class EdgeQuestions:
 
     def _grouped(self) -> dict[GroupKey, _Group]:
         if self._groups is None:
-            self._groups = {key: group for key, group in self._count().items() if group.count > 0}
+            groups = self._count()
+            for key in [key for key, group in groups.items() if group.count <= 0]:
+                del groups[key]
+            self._groups = groups
         return self._groups
 
     def _count(self) -> dict[GroupKey, _Group]:
