@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import models, sql
+from ct_tui.brain.connection import NOT_TAKEN
 from ct_tui.domain.census import display
 from ct_tui.domain.errors import BrainError
 from ct_tui.domain.plan import ChangeKind, Conflict, TypeChange
@@ -50,7 +51,10 @@ def create_tables(db: Db) -> None:
 
 
 def start_run(db: Db, plan: Plan, *, by: str, at: int, backup: str | None) -> int:
-    """Open a run for a plan, or go on with the one that was stopped; gives its number."""
+    """Open a run for a plan, or go on with the one that was stopped; gives its number.
+
+    Raises BrainError where a trigger of the brain swallows the row: a run that nobody can look up cannot be undone.
+    """
     create_tables(db)
     r = models.Run
     # Whoever was at work on another plan and never closed its run is not at work any more.
@@ -59,7 +63,7 @@ def start_run(db: Db, plan: Plan, *, by: str, at: int, backup: str | None) -> in
     if open_runs:
         db.do(r.update(status="running").where(r.id == open_runs[0].id))
         return int(open_runs[0].id)
-    return int(
+    run = int(
         db.do(
             r.insert(
                 kind="heal" if plan.undoes is None else "undo",
@@ -75,6 +79,9 @@ def start_run(db: Db, plan: Plan, *, by: str, at: int, backup: str | None) -> in
             )
         )
     )
+    if not db.run(r.select().where((r.id == run) & (r.plan_digest == plan.digest))):
+        raise BrainError("nothing was written: the brain did not take the run in", NOT_TAKEN)
+    return run
 
 
 def fill_chunk(db: Db, changes: Sequence[TypeChange]) -> None:

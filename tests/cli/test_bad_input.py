@@ -366,3 +366,19 @@ def test_whatever_a_trigger_swallows_is_an_error(founded: Ct, table: str, words:
     with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
         db.execute(f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT RAISE(IGNORE); END")
     assert "did not take" in founded.refused(*(entity if word == "ENTITY" else word for word in words))
+
+
+def test_nothing_is_retyped_in_a_run_that_a_trigger_swallows(founded: Ct) -> None:
+    founded.json("heal", "--yes")
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
+        db.execute("CREATE TRIGGER swallow BEFORE INSERT ON ct_tui_run BEGIN SELECT RAISE(IGNORE); END")
+        db.execute("UPDATE curated_entities SET entity_type = 'agent' WHERE entity_type = 'role'")
+        db.commit()
+    report = founded.json("heal", "--yes", code=1)
+    assert (report["ontology"]["retyped"], report["run"]) == (0, None)
+    assert "did not take the run in" in report["ontology"]["error"]
+    told = founded("heal", "--yes")
+    assert told.code == 1
+    assert told.out.startswith("Not healed to the end.")
+    with closing(sqlite3.connect(founded.brain / "brain.db")) as db:
+        assert db.execute("SELECT COUNT(*) FROM curated_entities WHERE entity_type = 'agent'").fetchone() == (12,)

@@ -63,11 +63,11 @@ def heal_lines(document: Mapping[str, Any], width: int, *, applied: bool) -> lis
     from ct_tui.cli.text import paragraph, show
 
     o: Mapping[str, Any] = document["ontology"]
-    if applied and document.get("run") is not None:
-        title = f"Healed (run {document['run']})."
-    else:
-        title = "Healed." if applied else "Report only: nothing was written; --yes applies it."
-    lines = [paint(title, "bold"), *_count_lines(o, "" if applied else "would be "), *_census_lines(o["census"])]
+    lines = [
+        paint(_title(document, applied=applied), "bold"),
+        *_count_lines(o, "" if applied else "would be "),
+        *_census_lines(o["census"]),
+    ]
     if o["unusable_manifests"]:
         lines.append(f"  unusable manifests: {', '.join(map(show, o['unusable_manifests']))}")
     if o["drift"] is not None:
@@ -82,6 +82,14 @@ def heal_lines(document: Mapping[str, Any], width: int, *, applied: bool) -> lis
     if o["okf_migration_diagnostic"] is not None:
         lines += ["The app's last page conversion was aborted:", *paragraph(str(o["okf_migration_diagnostic"]), width)]
     return lines
+
+
+def _title(document: Mapping[str, Any], *, applied: bool) -> str:
+    if not applied:
+        return "Report only: nothing was written; --yes applies it."
+    word = "Healed" if document["ontology"]["error"] is None else "Not healed to the end"
+    run = document.get("run")
+    return f"{word}." if run is None else f"{word} (run {run})."
 
 
 def _count_lines(o: Mapping[str, Any], did: str) -> list[str]:
