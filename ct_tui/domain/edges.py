@@ -486,14 +486,14 @@ class Triples:
         for index, row in enumerate(self._rows):
             for key in {row.source, row.target}:
                 if key is not None:
-                    found.setdefault(key, array("L")).append(index)
+                    found.setdefault(key, array("I")).append(index)
         return found
 
     @cached_property
     def _by_name(self) -> dict[str, dict[str | None, array[int]]]:
         found: dict[str, dict[str | None, array[int]]] = {}
         for index, row in enumerate(self._rows):
-            found.setdefault(row.name, {}).setdefault(row.source, array("L")).append(index)
+            found.setdefault(row.name, {}).setdefault(row.source, array("I")).append(index)
         return found
 
     @cached_property

@@ -83,18 +83,15 @@ class EdgeQuestions:
 
     def __init__(self, lens: EdgeLens) -> None:
         self._lens = lens
-        self._groups: dict[GroupKey, _Group] | None = None
+        self._groups: tuple[dict[GroupKey, _Group], int, int] | None = None
 
     def items(self) -> list[QueueItem]:
         """One item for each group, worst first."""
         with self._lens.lock:
-            groups = self._grouped()
-            shown = nsmallest(MOST_ITEMS, groups, key=lambda key: (-groups[key].count, _sort_text(key)))
-            self._sample(shown)
-            found = [self._item(key, groups[key]) for key in shown]
-            more = len(groups) - len(shown)
+            groups, more, edges = self._grouped()
+            self._sample(groups)
+            found = [self._item(key, group) for key, group in groups.items()]
             if more:
-                edges = sum(group.count for group in groups.values()) - sum(item.count for item in found)
                 found.append(_rest_item(more, edges))
             return found
 
@@ -123,12 +120,16 @@ class EdgeQuestions:
 
     # Grouping
 
-    def _grouped(self) -> dict[GroupKey, _Group]:
+    def _grouped(self) -> tuple[dict[GroupKey, _Group], int, int]:
+        """The groups that are shown, worst first, with how many others there are and their edges, which are let go."""
         if self._groups is None:
-            groups = self._count()
-            for key in [key for key, group in groups.items() if group.count <= 0]:
-                del groups[key]
-            self._groups = groups
+            open_ = self._count()
+            for key in [key for key, group in open_.items() if group.count <= 0]:
+                del open_[key]
+            shown = nsmallest(MOST_ITEMS, open_, key=lambda key: (-open_[key].count, _sort_text(key)))
+            groups = {key: open_[key] for key in shown}
+            edges = sum(group.count for group in open_.values()) - sum(group.count for group in groups.values())
+            self._groups = groups, len(open_) - len(groups), edges
         return self._groups
 
     def _count(self) -> dict[GroupKey, _Group]:
@@ -227,13 +228,12 @@ class EdgeQuestions:
         settled = triple.settled
         return (settled.edge_type, settled.source.type, settled.target.type) == key[:3] and self._open(triple)
 
-    def _sample(self, keys: Sequence[GroupKey]) -> None:
+    def _sample(self, groups: dict[GroupKey, _Group]) -> None:
         """Name the edges and entities of the shown groups, where one pass over all edges is cheap."""
         lens = self._lens
-        wanted = {key[:3] for key in keys}
+        wanted = {key[:3] for key in groups}
         if not wanted or lens.triples.edges > SAMPLED_BRAIN:
             return
-        groups = self._grouped()
         if any(group.names for group in groups.values()):
             return
 
