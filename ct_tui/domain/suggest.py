@@ -116,7 +116,7 @@ def _edges(node: NodeType, basis: Basis) -> tuple[float, str] | None:
     if not fit:
         return None
     best = max((f for f, _ in basis.edges.values()), default=0)
-    return 0.75 * fit / max(total, 1) * (1.0 if fit == best else 0.8), f"{fit} of {total} edges would conform"
+    return 0.75 * fit / max(total, 1) * (1.0 if fit == best else 0.8), f"{fit:,} of {total:,} edges would conform"
 
 
 def _spelling(asked: _Asked, term: _Term, node: NodeType) -> tuple[float, str] | None:
