@@ -213,7 +213,8 @@ def wrapped(line: Line, width: int, indent: int = 0) -> Iterator[Line]:
     used = 0
     for piece in _words(line):
         size = cell_width(piece.text)
-        if used and used + size > width:
+        # A row of nothing but its indent is never left behind: a word too long for it is cut instead.
+        if used + size > width and not all(p.text.isspace() for p in current):
             yield tuple(current)
             current, used = [Piece(" " * indent)] if indent else [], indent
             if piece.text.isspace():

@@ -260,3 +260,13 @@ def test_every_ink_is_known_to_every_theme() -> None:
     assert names <= set(DEFAULTS)
     for theme in (DARK, LIGHT):
         assert names <= set(theme.variables)
+
+
+@pytest.mark.parametrize("width", [10, 24, 60])
+def test_a_word_longer_than_the_width_leaves_no_empty_row(width: int) -> None:
+    path = "/vault/" + "a-very-long-folder/" * 6 + "note.md"
+    rows = [plain(row) for row in wrapped((blank(4), data(path, "dim"), say(":", "dim"), number(18)), width, 4)]
+    assert all(row.strip() for row in rows)
+    assert rows[0].startswith("    /v")
+    assert "".join(row.strip() for row in rows) == f"{path}:18"
+    assert all(cell_len(row) <= width for row in rows)
