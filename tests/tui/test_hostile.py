@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from ct_tui.domain.rulings import Retype
-from tests.tui.deck import add_entity, deck, make_key, write
+from tests.tui.deck import add_entity, deck, make_key
 
 if TYPE_CHECKING:
     from pathlib import Path
