@@ -197,7 +197,9 @@ def test_apply_killed_at_random_moments(desk: Lab) -> None:
     kills = 0
     while True:
         pid, reader = fork(apply_it(desk, plan))
-        alarm = threading.Timer(chance.uniform(0.01, 0.12), lambda p=pid: os.kill(p, signal.SIGKILL))
+        # Later each time, so that a machine on which even the beginning takes long comes to the end as well.
+        moment = chance.uniform(0.01, 0.12 + 0.01 * kills)
+        alarm = threading.Timer(moment, lambda p=pid: os.kill(p, signal.SIGKILL))
         alarm.start()
         ended = outcome_of(pid, reader)
         alarm.cancel()
