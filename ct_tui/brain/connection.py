@@ -46,7 +46,7 @@ _NO_WAL = frozenset(
 )
 
 
-class NotUtf8(Exception):
+class _NotUtf8(Exception):
     """Some text of the brain is not UTF-8, so it has to be read the careful way."""
 
 
@@ -117,16 +117,24 @@ class Db:
             for model in models:
                 model.create_table(safe=True)
 
+    def decoded(self, job: Callable[[], T]) -> T:
+        """Do a job that reads much with text decoded in C, several times as fast; once more where some is no UTF-8."""
+        try:
+            with self._utf8_only():
+                return job()
+        except _NotUtf8:
+            return job()
+
     @contextmanager
-    def utf8_only(self) -> Iterator[None]:
-        """Decode text in C while this lasts, several times as fast; raises NotUtf8 at the first text that is none."""
+    def _utf8_only(self) -> Iterator[None]:
+        """Decode text in C while this lasts; raises at the first text that is not UTF-8."""
         before = self._connection.text_factory
         self._connection.text_factory = str
         try:
             yield
         except sqlite3.OperationalError as error:
             if "decode to UTF-8" in str(error):
-                raise NotUtf8(str(error)) from error
+                raise _NotUtf8(str(error)) from error
             raise
         finally:
             self._connection.text_factory = before
@@ -315,17 +323,16 @@ class _WriterThread:
     @contextmanager
     def _begun(self, db: Db, thread: int) -> Iterator[None]:
         """A write transaction that is over afterwards; without WAL our own readers and it take turns."""
-        turns = None if db.scalar(sql.JOURNAL_MODE) == "wal" else self._brain.turns
+        # With WAL nobody waits for anybody: turns that nobody else knows of hold up nobody.
+        turns = Turns() if db.scalar(sql.JOURNAL_MODE) == "wal" else self._brain.turns
 
         def begin() -> None:
-            if turns is not None:
-                turns.begin_write(thread)
+            turns.begin_write(thread)
             try:
                 db.connection.execute("BEGIN IMMEDIATE")
             except sqlite3.Error:
                 # While another program has the lock, whoever wants to read here may.
-                if turns is not None:
-                    turns.end_write()
+                turns.end_write()
                 raise
 
         patiently(begin)
@@ -335,8 +342,7 @@ class _WriterThread:
             _roll_back(db)
             raise
         finally:
-            if turns is not None:
-                turns.end_write()
+            turns.end_write()
 
     def _prepare(self, db: Db, before: Callable[[Db], None]) -> None:
         # A plain BEGIN keeps nobody from writing as long as only temporary tables are written. What it reads of the

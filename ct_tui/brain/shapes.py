@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ct_tui.brain import readers, sql
 from ct_tui.brain.sources import FACTS, LOST, Documents, all_documents, ledger_paths, resolve_from
 from ct_tui.domain.policy import Outcome
-from ct_tui.domain.redirects import CYCLE
 from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, classify_evidence, is_token
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class SourceShapes:
 
     def look_up(self, ids: Iterable[str]) -> None:
         """Read the sources of some entities together, since somebody will ask for each."""
-        owners = {one: _owner(self._redirects, one) for one in ids if one not in self._known}
+        owners = {one: self._redirects.owner(one) for one in ids if one not in self._known}
         members = {member for owner in owners.values() for member in self._redirects.cluster(owner)}
         found: dict[str, EntitySources] = {}
         if members and self._readable:
@@ -154,14 +153,8 @@ def _facts(db: Db, redirects: Redirects) -> Iterator[tuple[Any, ...]]:
     facts = db.stream(sql.CLAIMS)
     if not redirects:
         return facts
-    owners = {loser: _owner(redirects, loser) for loser in redirects.losers}
+    owners = {loser: redirects.owner(loser) for loser in redirects.losers}
     return ((owners.get(entity, entity), ref, fact) for entity, ref, fact in facts)
-
-
-def _owner(redirects: Redirects, entity_id: str) -> str:
-    """The survivor, or the id itself where its chain runs in a circle."""
-    end = redirects.resolve(entity_id)
-    return entity_id if end is CYCLE else end
 
 
 class _Claims:

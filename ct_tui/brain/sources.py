@@ -13,7 +13,7 @@ from ct_tui.brain import sql
 from ct_tui.brain.readers import FEW
 from ct_tui.domain.census import display
 from ct_tui.domain.policy import Mode
-from ct_tui.domain.redirects import CYCLE, Redirects
+from ct_tui.domain.redirects import Redirects
 from ct_tui.domain.sources import NO_SOURCES, EntitySources, Hashes, classify, classify_evidence, is_token, roll_up
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class SourceIndex:
     def of(self, entity_id: str) -> EntitySources:
         """The sources of one entity; a merged-away id has those of its survivor."""
         if self.redirects:
-            entity_id = _owner(self.redirects, entity_id)
+            entity_id = self.redirects.owner(entity_id)
         return self.found.get(entity_id, self.others)
 
 
@@ -81,7 +81,7 @@ def sources_of(
     if not ids:
         return SourceIndex({}, redirects)
     found = _resolve(db, schema, redirects, {member for one in ids for member in redirects.cluster(one)})
-    owners = {_owner(redirects, one) for one in ids}
+    owners = {redirects.owner(one) for one in ids}
     return SourceIndex(_with_ledger(found, {i: p for i, p in ledger.items() if i in owners}), redirects)
 
 
@@ -91,14 +91,8 @@ def ledger_paths(origins: Mapping[str, Origin], redirects: Redirects) -> dict[st
     recorded = ((i, o.source_directory) for i, o in origins.items() if o.source_directory is not None)
     for entity_id, path in sorted(recorded):
         if path is not None:
-            found.setdefault(_owner(redirects, entity_id), path)
+            found.setdefault(redirects.owner(entity_id), path)
     return found
-
-
-def _owner(redirects: Redirects, entity_id: str) -> str:
-    """The survivor, or the id itself where its chain runs in a circle."""
-    end = redirects.resolve(entity_id)
-    return entity_id if end is CYCLE else end
 
 
 def _with_ledger(
@@ -112,7 +106,7 @@ def _with_ledger(
 def _resolve(db: Db, schema: Schema, redirects: Redirects, ids: Collection[str] | None) -> dict[str, EntitySources]:
     """The sources by survivor, for all facts or for those of some ids."""
     if not schema.has(FACTS):
-        return {} if ids is None else {_owner(redirects, one): LOST for one in ids}
+        return {} if ids is None else {redirects.owner(one): LOST for one in ids}
     librarian = schema.has("librarian_evidence")
     if ids is None:
         evidence = db.stream(sql.EVIDENCE) if librarian else iter(())
@@ -196,7 +190,7 @@ class _Pass:
                 share = self._share(ref, fact)
             if type(entity_id) is not str:
                 continue
-            key = _owner(self._redirects, entity_id) if merged else entity_id
+            key = self._redirects.owner(entity_id) if merged else entity_id
             before = found.get(key)
             if before is None:
                 found[key] = share

@@ -122,11 +122,11 @@ class Drift:
         """The hash before the change as a word of a command; what stands there is whatever another program wrote."""
         return quote(self.old_hash)
 
-    @property
-    def advice(self) -> str:
-        """What changed, and the options that answer it."""
+    def unanswered(self, given: str | None) -> str:
+        """What changed, and the options that answer it; `given` is a hash that does not."""
+        wrong = f"{given!r} is not the hash before the change; " if given else ""
         return (
-            "the ontology part of config.json changed since the last heal: confirm with --confirm-drift "
+            f"{wrong}the ontology part of config.json changed since the last heal: confirm with --confirm-drift "
             f"{self.word}, or waive with --waive-drift {self.word}"
         )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from ct_tui.domain.plan import TypeChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ct_tui.domain.plan import ChangeKind
 
@@ -131,14 +131,6 @@ class ChangeList:
 def move_of(change: TypeChange) -> Move:
     """What a change is besides the entity that it is about."""
     return Move(change.from_type, change.to_type, change.kind, change.ruling, change.why)
-
-
-def changes_of(rows: Iterable[TypeChange]) -> Changes:
-    """Changes from wherever they come."""
-    found = ChangeList()
-    for row in rows:
-        found.append(row)
-    return found.whole()
 
 
 def _joined(texts: list[str]) -> tuple[str, array[int]]:

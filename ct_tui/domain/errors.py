@@ -57,12 +57,6 @@ class BrainBusy(BrainError):
     title = "The brain is busy"
 
 
-class SchemaNotUnderstood(BrainError):
-    """The tables are not the ones this program knows how to write."""
-
-    title = "Unknown brain format"
-
-
 class PolicyError(CtTuiError):
     """config.json or a manifest does not allow the step."""
 

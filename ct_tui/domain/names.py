@@ -51,11 +51,6 @@ def skeleton(label: str) -> str:
     return label_key(unicodedata.normalize("NFKC", label).translate(_LOOKS))
 
 
-def has_invisible(text: str) -> bool:
-    """Whether the text holds format or control characters that a reader cannot see."""
-    return any(unicodedata.category(c) in {"Cf", "Cc"} for c in text)
-
-
 def scripts_of(text: str) -> frozenset[str]:
     """The scripts of the letters, by the first word of their Unicode names (LATIN, CYRILLIC, GREEK, …)."""
     names = (unicodedata.name(c, "") for c in text if c.isalpha())

@@ -78,6 +78,11 @@ class Redirects:
         found = self.survivor(entity_id)
         return entity_id if found is None else found
 
+    def owner(self, entity_id: str) -> str:
+        """The id whose facts and sources count for an id: its survivor, or itself where its chain has no end."""
+        end = self.resolve(entity_id)
+        return entity_id if end is CYCLE else end
+
     def cluster(self, entity_id: str) -> tuple[str, ...]:
         """The survivor and every id that leads to it, survivor first; of a cycle, all ids that lead into it."""
         if not self._next:

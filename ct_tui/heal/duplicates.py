@@ -143,8 +143,7 @@ def _judge(brain: Brain, situation: Situation, asked: Asked) -> tuple[str | None
     if drift is None:
         return None, None, "nothing drifted, so --confirm-drift and --waive-drift were ignored" if given else ""
     if given != drift.old_hash:
-        wrong = f"{given!r} is not the hash before the change; " if given else ""
-        return UNCONFIRMED, shown, wrong + drift.advice
+        return UNCONFIRMED, shown, drift.unanswered(given)
     confirmed = asked.confirm is not None
     return None, replace(drift, confirmed=confirmed, waived=not confirmed).as_json(), ""
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
-from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.edges import EdgeReader, Mark, Scope, edge_history, twin_of
 from ct_tui.brain.shapes import EveryShape
 from ct_tui.brain.sources import FACTS, ledger_paths, read_sources, sources_of
@@ -155,7 +154,7 @@ class EdgeLens:
     @kept
     def marks(self) -> Scope:
         """What is spared, fixed or judged by a row of its own."""
-        with self.lock, self.brain.snapshot() as db:
+        with self.brain.snapshot() as db:
             return read_scope(db, self.situation)
 
     @kept
@@ -164,7 +163,7 @@ class EdgeLens:
         moves = {change.entity: change.to_type for change in self.plan.changes}
         merges = {m.entity: m.after or m.entity for m in self.plan.merges}
         if merges:
-            with self.lock, self.brain.snapshot() as db:
+            with self.brain.snapshot() as db:
                 types = readers.names_of(db, list(merges.values()))
             moves.update({i: moves.get(end) or types[end][1] for i, end in merges.items() if end in types})
         return replace(self.marks, moves=moves)
@@ -172,7 +171,7 @@ class EdgeLens:
     @kept
     def triples(self) -> Triples:
         """All edges, counted; their ends know what the plan makes of them."""
-        with self.lock, self.brain.snapshot() as db:
+        with self.brain.snapshot() as db:
             return self.reader(db).triples()
 
     @kept
@@ -192,7 +191,7 @@ class EdgeLens:
         ids = tuple(c.edge for c in self.plan.edge_changes) if undoing else repaired_ids(repairs)
         if not ids:
             return RepairPlan(), {}
-        with self.lock, self.brain.snapshot() as db:
+        with self.brain.snapshot() as db:
             subjects = {e.row.id: Subject(e.row, e.triple, e.readable) for e in self.reader(db).by_id(ids)}
             if undoing:
                 return RepairPlan(self.plan.edge_changes), subjects
@@ -204,7 +203,7 @@ class EdgeLens:
     def _repaired(self) -> tuple[tuple[EdgeChange, Triple | None, Triple | None], ...]:
         """Each repair with the edge's triple before it (as it stands) and after the whole plan; None is no edge."""
         back = [c.after for c in self.repairs.changes if c.before is None and c.after is not None]
-        with self.lock, self.brain.snapshot() as db:
+        with self.brain.snapshot() as db:
             ends = self.reader(db).ends(i for row in back for i in (row.source_id, row.target_id)) if back else {}
         found: list[tuple[EdgeChange, Triple | None, Triple | None]] = []
         for change in self.repairs.changes:
@@ -325,27 +324,25 @@ class EdgeLens:
     @kept
     def effect(self) -> EdgeEffect:
         """What the plan does to the edges of the whole brain: `still_violating` are all that stay broken."""
-        with self.lock:
-            tally = EffectTally()
-            for triple, n in self.triples:
-                tally.add(self.now.state(triple), self.then.state(triple.settled), n)
-            for _, before, after in self._repaired:
-                was = None if before is None else self.now.state(before)
-                if before is not None:
-                    tally.add(was, self.then.state(before.settled), -1)
-                tally.add(was, None if after is None else self.then.state(after), 1)
-            return tally.effect
+        tally = EffectTally()
+        for triple, n in self.triples:
+            tally.add(self.now.state(triple), self.then.state(triple.settled), n)
+        for _, before, after in self._repaired:
+            was = None if before is None else self.now.state(before)
+            if before is not None:
+                tally.add(was, self.then.state(before.settled), -1)
+            tally.add(was, None if after is None else self.then.state(after), 1)
+        return tally.effect
 
     @kept
     def flows(self) -> dict[tuple[str, str], EdgeEffect]:
         """For each from → to of the plan, what it does to the edges of the entities that move."""
         tallies: dict[tuple[str, str], EffectTally] = {}
-        with self.lock:
-            for triple, n in self.triples:
-                moved = {(end.type or "", end.after) for end in (triple.source, triple.target) if end.after is not None}
-                for old, new in moved:
-                    tally = tallies.setdefault((old, new or ""), EffectTally())
-                    tally.add(self.now.state(triple), self.then.state(triple.settled), n)
+        for triple, n in self.triples:
+            moved = {(end.type or "", end.after) for end in (triple.source, triple.target) if end.after is not None}
+            for old, new in moved:
+                tally = tallies.setdefault((old, new or ""), EffectTally())
+                tally.add(self.now.state(triple), self.then.state(triple.settled), n)
         return {flow: tally.effect for flow, tally in tallies.items()}
 
     def entity_effects(self, ids: Collection[str]) -> dict[str, EdgeEffect]:
@@ -502,14 +499,16 @@ def read_scope(db: Db, situation: Situation) -> Scope:
         mark = marker.mark(entity)
         if mark != default:
             marks.update(dict.fromkeys(redirects.cluster(entity), mark))
-    if every is None:
-        return Scope(redirects, marks, default)
-    try:
-        with db.utf8_only():
-            found = ById(marks, _marks_by_shape(every, marker, named, default))
-    except NotUtf8:
-        found = ById(marks, _marks_by_shape(every, marker, named, default))
-    return Scope(redirects, found, default)
+    if every is not None:
+        return Scope(redirects, _with_shapes(db, marks, every, marker, named, default), default)
+    return Scope(redirects, marks, default)
+
+
+def _with_shapes(
+    db: Db, marks: Mapping[str, Mark], every: EveryShape, marker: _Marker, named: Collection[str], default: Mark
+) -> Mapping[str, Mark]:
+    """The marks of named entities, and of all whose sources alone decide."""
+    return db.decoded(lambda: ById(marks, _marks_by_shape(every, marker, named, default)))
 
 
 def _marks_by_shape(

@@ -114,9 +114,7 @@ def judge_heal(situation: Situation, confirm: str | None, waive: str | None) -> 
     if waive is not None and waive == drift.old_hash:
         note = "the drift is waived: no retypes and no new watermark this time"
         return Verdict(replace(drift, waived=True), WAIVED, ensure=True, notes=(note,))
-    given = confirm or waive
-    wrong = f"{given!r} is not the hash before the change; " if given else ""
-    return Verdict(drift, UNCONFIRMED, ensure=True, notes=(wrong + drift.advice,))
+    return Verdict(drift, UNCONFIRMED, ensure=True, notes=(drift.unanswered(confirm or waive),))
 
 
 def report_of(situation: Situation, found: Survey, plan: Plan, verdict: Verdict) -> HealReport:

@@ -39,7 +39,6 @@ STEP = 2000
 ALL = frozenset(BY_ID)
 
 Row = TypeVar("Row")
-Checks = "Mapping[str, Callable[[Row], Iterable[Finding]]]"
 
 
 @dataclass

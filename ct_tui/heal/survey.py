@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ct_tui.brain import readers
-from ct_tui.brain.connection import NotUtf8
 from ct_tui.brain.readers import EntityRow
 from ct_tui.brain.shapes import UNRESOLVED, SourceShapes
 from ct_tui.brain.sources import FACTS, SourceIndex, read_sources
@@ -92,11 +91,7 @@ class Judged:
 
 def survey(db: Db, situation: Situation) -> Survey:
     """Judge every live entity that may not be compliant, in one pass inside the caller's snapshot."""
-    try:
-        with db.utf8_only():
-            return _survey(db, situation)
-    except NotUtf8:
-        return _survey(db, situation)
+    return db.decoded(lambda: _survey(db, situation))
 
 
 def _survey(db: Db, situation: Situation) -> Survey:
@@ -489,8 +484,3 @@ def _changed(
 ) -> Judged:
     change = TypeChange(str(row.id), display(row.name), str(row.type), to, kind, ruling, why)
     return Judged(disposition, change=change)
-
-
-def is_readable_label(raw: RawText) -> bool:
-    """Whether a type can be ruled on: readable and not blank."""
-    return readable(raw) and isinstance(raw, str) and not is_blank(raw)

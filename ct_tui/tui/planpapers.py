@@ -10,7 +10,7 @@ from ct_tui.tui.text import NOTHING, blank, counted, data, drawn, number, prose,
 from ct_tui.tui.widgets.planrows import Left, Merged, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ct_tui.domain.rulings import RulingTable
     from ct_tui.tui.messages import EvidenceRead
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ct_tui.tui.widgets.planrows import Laid
 
     Lines = Iterator[Line]
+
+MOST_NAMED = 12
+"""Entities of a group that are named beside it."""
 
 
 def plan_paper(thing: object, laid: Laid, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
@@ -54,12 +57,16 @@ def _stream_paper(stream: Stream, laid: Laid, table: RulingTable | None) -> Line
     if seqs == {None}:
         yield (say("Another spelling of a declared type: mechanical, no ruling needed.", "dim"),)
     yield NOTHING
+    yield from _among_them(stream.changes, laid.plan.changes)
+
+
+def _among_them(places: Sequence[int], changes: Sequence[TypeChange] | Sequence[RedirectChange]) -> Lines:
+    """The first entities of a group, by the places of their changes in the plan."""
     yield heading("Among them", (say("l opens all", "dim"),))
-    for at in stream.changes[:12]:
-        change = laid.plan.changes[at]
-        yield (blank(2), data(change.name), blank(2), data(change.entity, "faint"))
-    if len(stream.changes) > 12:
-        yield (blank(2), counted(len(stream.changes) - 12, "more", "more", "dim"))
+    for at in places[:MOST_NAMED]:
+        yield (blank(2), data(changes[at].name), blank(2), data(changes[at].entity, "faint"))
+    if len(places) > MOST_NAMED:
+        yield (blank(2), counted(len(places) - MOST_NAMED, "more", "more", "dim"))
 
 
 def _change_paper(change: TypeChange, table: RulingTable | None, known: EvidenceRead | None) -> Lines:
@@ -82,12 +89,7 @@ def _merged_paper(merged: Merged, laid: Laid, table: RulingTable | None) -> Line
     yield NOTHING
     yield from _authority(merged.ruling, table)
     yield NOTHING
-    yield heading("Among them", (say("l opens all", "dim"),))
-    for at in merged.changes[:12]:
-        change = laid.plan.merges[at]
-        yield (blank(2), data(change.name), blank(2), data(change.entity, "faint"))
-    if len(merged.changes) > 12:
-        yield (blank(2), counted(len(merged.changes) - 12, "more", "more", "dim"))
+    yield from _among_them(merged.changes, laid.plan.merges)
 
 
 def _redirect_paper(change: RedirectChange, table: RulingTable | None, known: EvidenceRead | None) -> Lines:

@@ -284,12 +284,6 @@ def drift_paper(drift: Drift, confirmed: bool) -> Lines:  # noqa: FBT001 - one f
     )
 
 
-def entity_lines(why: str) -> Lines:
-    """What shields an entity below a folder."""
-    if why:
-        yield (say("◇ shielded: ", "warn"), data(why))
-
-
 def keys_lines(*words: str) -> Lines:
     """The keys that change the part shown; each literal begins with its key."""
     yield heading("Keys")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ct_tui.domain import changes
-from ct_tui.domain.changes import ChangeList, Changes, changes_of, move_of
+from ct_tui.domain.changes import ChangeList, Changes, move_of
 from ct_tui.domain.plan import ChangeKind, TypeChange
 
 TEXTS = st.text(max_size=4)
@@ -29,7 +29,10 @@ ROWS = st.lists(
 def in_blocks(rows: list[TypeChange], size: int) -> Changes:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(changes, "BLOCK", size)
-        return changes_of(rows)
+        found = ChangeList()
+        for row in rows:
+            found.append(row)
+        return found.whole()
 
 
 @given(rows=ROWS, size=st.integers(1, 7), start=st.integers(-9, 40), stop=st.integers(-9, 40))

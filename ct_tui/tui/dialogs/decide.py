@@ -333,7 +333,7 @@ class KeepDialog(UntilDialog):
         label, entities = self._kept[0]
         if label is not None:
             return f"keep {label}"
-        return f"keep {len(entities)} {'entity' if len(entities) == 1 else 'entities'}"
+        return f"keep {counted(len(entities), 'entity', 'entities').text}"
 
     def deciding(self) -> Callable[[Workbench], tuple[Body, ...]]:
         """The bodies, all until the day of the field."""
