@@ -189,6 +189,9 @@ async def test_a_row_that_moved_meanwhile_is_a_conflict_and_said(october: Path, 
 
 async def test_an_empty_plan_says_so_and_cannot_be_applied(october: Path) -> None:
     async with deck(october) as d:
+        await d.press("P")
+        assert "0 changes · 5 manifests" in d.heading("plan-head")
+        await d.press("escape")
         await apply(d)
         assert "0 changes" in d.heading("plan-head")
         await d.press("a")

@@ -140,6 +140,8 @@ class PlanScreen(Looking, ViewScreen):
         note: Line = (counted(len(plan.changes), "change", ink="strong"),)
         if plan.legalized:
             note += (say(" · ", "faint"), counted(len(plan.legalized), "declaration", ink="strong"))
+        elif plan.manifests:
+            note += (say(" · ", "faint"), counted(len(plan.manifests), "manifest", ink="strong"))
         if plan.merges:
             note += (say(" · ", "faint"), counted(len(plan.merges), "redirect", ink="strong"))
         if plan.edges is not None:
