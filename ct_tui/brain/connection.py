@@ -271,8 +271,6 @@ class _Job:
     job: Callable[[Db], Any]
     before: Callable[[Db], None] | None
     future: Future[Any]
-    thread: int
-    """Who waits for it."""
 
 
 class _WriterThread:
@@ -288,8 +286,9 @@ class _WriterThread:
     def run(self, job: Callable[[Db], T], before: Callable[[Db], None] | None) -> T:
         """Queue a job and wait for it."""
         future: Future[T] = Future()
-        self._jobs.put(_Job(job, before, future, threading.get_ident()))
-        return future.result()
+        with self._brain.turns.waiting():
+            self._jobs.put(_Job(job, before, future))
+            return future.result()
 
     def close(self) -> None:
         """Finish what is queued and end."""
@@ -313,7 +312,7 @@ class _WriterThread:
             db = Db(database)
             if item.before is not None:
                 self._prepare(db, item.before)
-            with self._begun(db, item.thread):
+            with self._begun(db):
                 # Under the lock once more: the file may have been replaced while another program held it.
                 self._brain.require_same_file()
                 result = item.job(db)
@@ -321,13 +320,13 @@ class _WriterThread:
             return result
 
     @contextmanager
-    def _begun(self, db: Db, thread: int) -> Iterator[None]:
+    def _begun(self, db: Db) -> Iterator[None]:
         """A write transaction that is over afterwards; without WAL our own readers and it take turns."""
         # With WAL nobody waits for anybody: turns that nobody else knows of hold up nobody.
         turns = Turns() if db.scalar(sql.JOURNAL_MODE) == "wal" else self._brain.turns
 
         def begin() -> None:
-            turns.begin_write(thread)
+            turns.begin_write()
             try:
                 db.connection.execute("BEGIN IMMEDIATE")
             except sqlite3.Error:

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 TURN = 0.05
 """Seconds that new readers are held back for a writer; then they pass for as long, since others may wait for them."""
@@ -29,30 +30,40 @@ class Turns:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._readers: Counter[int] = Counter()
+        self._waiting: Counter[int] = Counter()
         self._closed = False
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Read; waits while a writer has its turn, but never inside a reading of the same thread."""
+        return self._counted(self._readers, lambda: not self._closed)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Wait for a write: a thread that does while it reads is not waited for, since it cannot end before."""
+        return self._counted(self._waiting, lambda: True)
+
+    @contextmanager
+    def _counted(self, threads: Counter[int], ready: Callable[[], bool]) -> Iterator[None]:
         me = threading.get_ident()
         with self._changed:
-            if not self._readers[me]:
-                self._changed.wait_for(lambda: not self._closed)
-            self._readers[me] += 1
+            if me not in threads:
+                self._changed.wait_for(ready)
+            threads[me] += 1
+            self._changed.notify_all()
         try:
             yield
         finally:
             with self._changed:
-                self._readers[me] -= 1
-                self._readers += Counter()
+                threads[me] -= 1
+                if not threads[me]:
+                    del threads[me]
                 self._changed.notify_all()
 
-    def begin_write(self, for_thread: int) -> None:
-        """Take the writer's turn once no thread reads but the one that waits for this write; `end_write` ends it."""
+    def begin_write(self) -> None:
+        """Take the writer's turn once no thread reads that could end; `end_write` ends it."""
         give_up = time.monotonic() + LONGEST
         with self._changed:
             self._closed = True
-            while not self._changed.wait_for(lambda: not self._others(for_thread), TURN):
+            while not self._changed.wait_for(lambda: self._readers.keys() <= self._waiting.keys(), TURN):
                 if time.monotonic() >= give_up:
                     break
                 self._closed = not self._closed
@@ -64,6 +75,3 @@ class Turns:
         with self._changed:
             self._closed = False
             self._changed.notify_all()
-
-    def _others(self, thread: int) -> bool:
-        return any(reader != thread for reader in self._readers)

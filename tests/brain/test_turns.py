@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 import time
@@ -12,9 +13,10 @@ import pytest
 
 from ct_tui.brain import connection
 from ct_tui.brain.connection import Brain, Db
+from ct_tui.domain.errors import BrainBusy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 LIVE = "SELECT COUNT(*) FROM curated_entities WHERE deleted_at IS NULL"
@@ -96,6 +98,28 @@ def test_whoever_writes_while_it_reads_does_not_wait_for_itself(brain: Brain) ->
         before = db.scalar(LIVE)
         brain.write(note)
         assert db.scalar(LIVE) == before
+
+
+def test_a_reader_that_waits_for_its_own_write_holds_up_no_other(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT", 0.2)
+    with brain.snapshot() as db:
+        db.scalar(LIVE)
+        others = [threading.Thread(target=swallowed, args=(brain, note)) for _ in range(2)]
+        for thread in others:
+            thread.start()
+        began = time.monotonic()
+        # SQLite itself refuses to write what this thread reads; that has to be said, and soon.
+        with pytest.raises(BrainBusy):
+            brain.write(note)
+        assert time.monotonic() - began < 10
+    for thread in others:
+        thread.join()
+    brain.write(note)
+
+
+def swallowed(brain: Brain, job: Callable[[Db], None]) -> None:
+    with contextlib.suppress(BrainBusy):
+        brain.write(job)
 
 
 def test_readers_pass_while_another_program_has_the_lock(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:
