@@ -34,6 +34,10 @@ def note(db: Db) -> None:
     db.execute("INSERT INTO llm_wiki_meta VALUES ('note', '1')")
 
 
+def renew(db: Db) -> None:
+    db.execute("INSERT OR REPLACE INTO llm_wiki_meta VALUES ('note', '2')")
+
+
 def test_a_write_waits_for_a_reader_that_takes_longer_than_any_other_program_may(
     brain: Brain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,17 +108,17 @@ def test_a_reader_that_waits_for_its_own_write_holds_up_no_other(brain: Brain, m
     monkeypatch.setattr(connection, "BUSY_TIMEOUT", 0.2)
     with brain.snapshot() as db:
         db.scalar(LIVE)
-        others = [threading.Thread(target=swallowed, args=(brain, note)) for _ in range(2)]
+        others = [threading.Thread(target=swallowed, args=(brain, renew)) for _ in range(2)]
         for thread in others:
             thread.start()
         began = time.monotonic()
         # SQLite itself refuses to write what this thread reads; that has to be said, and soon.
         with pytest.raises(BrainBusy):
-            brain.write(note)
+            brain.write(renew)
         assert time.monotonic() - began < 10
     for thread in others:
         thread.join()
-    brain.write(note)
+    brain.write(renew)
 
 
 def swallowed(brain: Brain, job: Callable[[Db], None]) -> None:
